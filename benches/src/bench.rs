@@ -114,8 +114,8 @@ fn choose_comparisons(options: &BenchOptions) -> Result<Vec<Comparison>, BenchEr
     Ok(chosen)
 }
 
-/// Everything of a comparison that does not depend on the number of threads, and for schedules that are found a plan for
-/// each number.
+/// Everything of a comparison that does not depend on the number of threads, and for schedules that are found a plan
+/// for each number.
 fn prepare(
     comparison: &Comparison,
     options: &BenchOptions,

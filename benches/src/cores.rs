@@ -1,7 +1,7 @@
 //! The cores that threads have: how much more several threads compute at once than one does.
 //!
-//! Virtual machines share cores with others. Two threads of one had anything between the arithmetic of one core and that
-//! of two, from one second to the next, and nothing in the machine told; so each round of a comparison measures it
+//! Virtual machines share cores with others. Two threads of one had anything between the arithmetic of one core and
+//! that of two, from one second to the next, and nothing in the machine told; so each round of a comparison measures it
 //! beside the bandwidth, and what two threads gain can be told from what they were given.
 
 use std::hint::black_box;
@@ -9,7 +9,8 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Additions and multiplications of each of the values, which are independent of each other and fill the units of a core.
+/// Additions and multiplications of each of the values, which are independent of each other and fill the units of a
+/// core.
 const ROUNDS: u32 = 1 << 19;
 /// As many as keep multipliers and adders of a core busy, and fit its registers.
 const VALUES: usize = 24;

@@ -1,12 +1,12 @@
 //! `crease-bench`: measurements of our own layouts beside C loops, publications and analytic solutions.
 //!
-//! `suites` lists comparisons and `bench` holds them, of kernels in the `catalogue` and of `stencils`; `strips` sets our
-//! code beside C strip by strip; `driver` is what both share: `layouts` are ours, `cloops` the C they are compared with,
-//! `variants` of both kinds have their answers checked as `comparable`, `timing` interleaves them, `bandwidth` gives the
-//! roofline. `physics` and `optimizer` compare with published results; `latency` says what it takes from text to code;
-//! `paper` regenerates the publications' tables.
-//! All write a `record`, with a header of the `machine`; of comparisons it has `row`s, which `table` shows in `columns`.
-//! `roofline` says what one core allows the strips of a plan, `many_cores` simulates its tiles on more than there are.
+//! `suites` lists comparisons and `bench` holds them, of kernels in the `catalogue` and of `stencils`; `strips` sets
+//! our code beside C strip by strip; `driver` is what both share: `layouts` are ours, `cloops` the C they are compared
+//! with, `variants` of both kinds have their answers checked as `comparable`, `timing` interleaves them, `bandwidth`
+//! gives the roofline. `physics` and `optimizer` compare with published results; `latency` says what it takes from text
+//! to code; `paper` regenerates the publications' tables. All write a `record`, with a header of the `machine`; of
+//! comparisons it has `row`s, which `table` shows in `columns`. `roofline` says what one core allows the strips of a
+//! plan, `many_cores` simulates its tiles on more than there are.
 
 pub mod bandwidth;
 pub mod bench;

@@ -33,8 +33,8 @@ pub(crate) struct Listed {
 }
 
 /// A run per line. The limits are those that the tables and the analytic solutions are expected to be met within; drag
-/// and frequency of a cylinder made of cells are known to a few per cent of its diameter. Of a round one, limits are twice
-/// the published bands: its lift is half a per cent below the band of either flow.
+/// and frequency of a cylinder made of cells are known to a few per cent of its diameter. Of a round one, limits are
+/// twice the published bands: its lift is half a per cent below the band of either flow.
 pub(crate) const RUNS: &[Listed] = &[
     Listed {
         kernel: "lbm-d2q9-cavity",

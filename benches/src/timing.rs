@@ -1,9 +1,9 @@
 //! Comparisons: several runners of the same work, timed in turn.
 //!
-//! Machines change their speed from minute to minute, so variants are never timed one after the other: each round
-//! times each of them once, beginning with another one each time, and the probes of memory and of cores beside them.
-//! All take the same number of steps; before each measurement a runner takes a step unmeasured, so that it finds its code
-//! and its threads awake and its own data, not its predecessor's, in the cache.
+//! Machines change their speed from minute to minute, so variants are never timed one after the other: each round times
+//! each of them once, beginning with another one each time, and the probes of memory and of cores beside them. All take
+//! the same number of steps; before each measurement a runner takes a step unmeasured, so that it finds its code and
+//! its threads awake and its own data, not its predecessor's, in the cache.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! What it takes from a text to code, stage by stage, on one thread: `cargo bench` in this directory, behind which a name
-//! narrows it, as in `cargo bench -- heat-2d-5pt/rows`.
+//! What it takes from a text to code, stage by stage, on one thread: `cargo bench` in this directory, behind which a
+//! name narrows it, as in `cargo bench -- heat-2d-5pt/rows`.
 //!
 //! criterion compares with the run before, so that a change shows where it costs. `crease bench --suite latency` times
 //! the same as a whole.

@@ -179,6 +179,7 @@ module crease
     procedure :: step => run_step
     procedure :: set_step => run_set_step
     procedure :: advance => run_advance
+    procedure :: advance_for => run_advance_for
     procedure :: advance_with => run_advance_with
     procedure :: advance_observing => run_advance_observing
     procedure :: monitor_nan => run_monitor_nan
@@ -543,6 +544,14 @@ module crease
       import :: c_ptr, c_int32_t, c_int64_t
       type(c_ptr), value :: run
       integer(c_int64_t), value :: steps
+      integer(c_int32_t) :: status
+    end function
+    function c_run_advance_for(run, seconds, most, done) bind(C, name="crease_run_advance_for") result(status)
+      import :: c_ptr, c_double, c_int32_t, c_int64_t
+      type(c_ptr), value :: run
+      real(c_double), value :: seconds
+      integer(c_int64_t), value :: most
+      integer(c_int64_t), intent(inout) :: done
       integer(c_int32_t) :: status
     end function
     function c_run_advance_with(run, steps, every, callback, context, progress) &
@@ -1215,6 +1224,24 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call settle(c_run_advance(self%handle, int(steps, c_int64_t)), stat, errmsg)
+  end subroutine
+
+  ! Runs at most `most` more steps: as many as take about `seconds`, as far as calls before tell, but at least one. `done`
+  ! tells how many. For callers that have something else to look at meanwhile and no thread for it. A negative `most` is
+  ! refused, as one that is too large.
+  subroutine run_advance_for(self, seconds, most, done, stat, errmsg)
+    class(crease_run), intent(inout) :: self
+    real(c_double), intent(in) :: seconds
+    integer, intent(in) :: most
+    integer, intent(out), optional :: done
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: found
+    integer(c_int32_t) :: status
+    found = 0
+    status = c_run_advance_for(self%handle, seconds, int(most, c_int64_t), found)
+    if (present(done)) done = int(found)
+    call settle(status, stat, errmsg)
   end subroutine
 
   ! Runs some steps and calls back after every `every` of them, and after the last.

@@ -288,6 +288,11 @@ int32_t crease_run_step(crease_run *run, int64_t *step);
 int32_t crease_run_set_step(crease_run *run, int64_t step);
 /* Runs so many more steps. All inputs and all levels of state must have been given. */
 int32_t crease_run_advance(crease_run *run, uint64_t steps);
+/* Runs at most `most` more steps: as many as take about `seconds`, as far as calls before tell, but at least one if
+   `most` is not 0. For callers that have something else to look at meanwhile, such as events, and no thread for it. Such
+   calls end where tiles of time end, which costs no speed, if one of these fits in. `done` (optional) tells how many
+   steps were done, also where the call fails on the way. */
+int32_t crease_run_advance_for(crease_run *run, double seconds, uint64_t most, uint64_t *done);
 /* Looks for NaN in all states after every so many steps from now on, over however many calls; 0 ends that. Calls that
    advance then stop at the step where one is found, with `run/not-a-number`, whose message has array, cell and step;
    the states can be read. A look costs about as much as reading all states once. */

@@ -11,6 +11,7 @@
 #include <crease.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -308,6 +309,13 @@ class Run : public detail::Handle<crease_run, crease_run_free> {
   /* For a restart: all levels of state have to be written then. */
   void set_step(std::int64_t step) { detail::check(crease_run_set_step(get(), step)); }
   void advance(std::uint64_t steps) { detail::check(crease_run_advance(get(), steps)); }
+  /* Runs at most `most` more steps: as many as take about this time, as far as calls before tell, but at least one.
+     How many. For callers that have something else to look at meanwhile and no thread for it. */
+  std::uint64_t advance_for(std::chrono::duration<double> time, std::uint64_t most) {
+    std::uint64_t done = 0;
+    detail::check(crease_run_advance_for(get(), time.count(), most, &done));
+    return done;
+  }
   /* Looks for NaN in all states after every so many steps; calls that advance then throw `run/not-a-number`, which
      names cell and step. 0 ends that. */
   void monitor_nan(std::uint64_t every) { detail::check(crease_run_monitor_nan(get(), every)); }

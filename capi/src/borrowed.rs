@@ -1,9 +1,9 @@
 //! Borrowed arrays: kernels without state run on the caller's arrays, where they lie.
 
-use crease::{Input, Output};
+use crease::{Input, Output, with_element_type};
 
-use crate::boxes::with_element;
 use crate::handle::Handle;
+use crate::kernel::element_of;
 use crate::memory::{Address, Cells};
 use crate::raw::{List, Text, exports};
 use crate::run::RunBody;
@@ -32,11 +32,11 @@ impl ArrayArgument {
     }
 
     fn input<'c>(&self, cells: &'c Cells<'_>) -> Result<Input<'c>, Failure> {
-        Ok(with_element!(self.element, T => Input::from(cells.view::<T>()?)))
+        Ok(with_element_type!(element_of(self.element)?, T => Input::from(cells.view::<T>()?)))
     }
 
     fn output<'c>(&self, cells: &'c Cells<'_>) -> Result<Output<'c>, Failure> {
-        Ok(with_element!(self.element, T => Output::from(cells.view_mut::<T>()?)))
+        Ok(with_element_type!(element_of(self.element)?, T => Output::from(cells.view_mut::<T>()?)))
     }
 }
 

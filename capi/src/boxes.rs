@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 
 use crease::kernel::graph::Element;
-use crease::{ElementType, IndexRange, Region, Run};
+use crease::{ElementType, IndexRange, Region, Run, with_element_type};
 
 use crate::constants::constants;
 use crate::handle::Handle;
-use crate::kernel::element_number;
+use crate::kernel::{element_number, element_of};
 use crate::memory::{Address, Cells};
 use crate::raw::{List, Out, Room, Text, Told, exports};
 use crate::run::RunBody;
@@ -78,66 +78,9 @@ impl RangeArgument {
     }
 }
 
-/// Calls with the element type of a number as `T`.
-macro_rules! with_element {
-    ($element:expr, $T:ident => $call:expr) => {
-        match $element {
-            $crate::kernel::F64 => {
-                type $T = f64;
-                $call
-            }
-            $crate::kernel::F32 => {
-                type $T = f32;
-                $call
-            }
-            $crate::kernel::F16 => {
-                type $T = crease::f16;
-                $call
-            }
-            $crate::kernel::U8 => {
-                type $T = u8;
-                $call
-            }
-            $crate::kernel::I8 => {
-                type $T = i8;
-                $call
-            }
-            $crate::kernel::I16 => {
-                type $T = i16;
-                $call
-            }
-            $crate::kernel::U16 => {
-                type $T = u16;
-                $call
-            }
-            $crate::kernel::I32 => {
-                type $T = i32;
-                $call
-            }
-            $crate::kernel::U32 => {
-                type $T = u32;
-                $call
-            }
-            $crate::kernel::I64 => {
-                type $T = i64;
-                $call
-            }
-            other => return Err($crate::boxes::unknown_element(other).into()),
-        }
-    };
-}
-pub(crate) use with_element;
-
-/// A number that is no element type.
-pub(crate) fn unknown_element(found: i32) -> ArgumentError {
-    let known = "element types are CREASE_F64, CREASE_F32, CREASE_F16, CREASE_U8, CREASE_I8, CREASE_I16, CREASE_U16, CREASE_I32, \
-                 CREASE_U32 and CREASE_I64";
-    ArgumentError::Choice { argument: "element", found: i64::from(found), known }
-}
-
 /// The element type that the kernel declares for an array.
-pub(crate) fn declared_element(run: &RunBody, array: &str) -> Result<i32, Failure> {
-    Ok(element_number(run.kernel.arrays()[run.array(array)?].element))
+pub(crate) fn declared_element(run: &RunBody, array: &str) -> Result<Element, Failure> {
+    Ok(run.kernel.arrays()[run.array(array)?].element)
 }
 
 /// Why a number cannot be that of a cell.
@@ -155,8 +98,8 @@ fn no_such(element: Element) -> &'static str {
 }
 
 /// Sets all cells of a region, or of all levels if there is none, to a number that the array's type has.
-fn fill(run: &mut Run, element: i32, array: &str, region: Option<&Region>, value: f64) -> Result<(), Failure> {
-    with_element!(element, T => {
+fn fill(run: &mut Run, element: Element, array: &str, region: Option<&Region>, value: f64) -> Result<(), Failure> {
+    with_element_type!(element, T => {
         let wrong = || ArgumentError::Number { argument: "value", found: value.to_string(), wanted: no_such(T::ELEMENT) };
         let value = T::from_number(value).ok_or_else(wrong)?;
         match region {
@@ -180,7 +123,7 @@ exports! {
     ) {
         let (body, array, region) = (run.get("run")?, array.get("array")?, region.region()?);
         let cells = Cells::new(array, data, rank, &shape, &strides)?;
-        with_element!(element, T => body.take()?.write_box(array, &region, cells.view::<T>()?)?);
+        with_element_type!(element_of(element)?, T => body.take()?.write_box(array, &region, cells.view::<T>()?)?);
         Ok(())
     }
 
@@ -196,7 +139,7 @@ exports! {
     ) {
         let (body, array) = (run.get("run")?, array.get("array")?);
         let cells = Cells::new(array, data, rank, &shape, &strides)?;
-        with_element!(element, T => body.take()?.write_steps(array, first, cells.view::<T>()?)?);
+        with_element_type!(element_of(element)?, T => body.take()?.write_steps(array, first, cells.view::<T>()?)?);
         Ok(())
     }
 
@@ -212,7 +155,7 @@ exports! {
     ) {
         let (body, array, region) = (run.get("run")?, array.get("array")?, region.region()?);
         let cells = Cells::new(array, data, rank, &shape, &strides)?;
-        with_element!(element, T => body.take()?.read_box(array, &region, cells.view_mut::<T>()?)?);
+        with_element_type!(element_of(element)?, T => body.take()?.read_box(array, &region, cells.view_mut::<T>()?)?);
         Ok(())
     }
 
@@ -225,7 +168,7 @@ exports! {
 
     fn crease_run_element(run: Handle<RunBody>, array: Text, element: Out<i32>) {
         element.verify("element")?;
-        element.put(declared_element(&*run.get("run")?, array.get("array")?)?);
+        element.put(element_number(declared_element(&*run.get("run")?, array.get("array")?)?));
         Ok(())
     }
 
@@ -272,7 +215,7 @@ exports! {
         let (body, array, region) = (run.get("run")?, array.get("array")?, region.region()?);
         let element = declared_element(&body, array)?;
         let mut run = body.take()?;
-        let (first, extents, steps): (*const c_void, Vec<usize>, Vec<isize>) = with_element!(element, T => {
+        let (first, extents, steps): (*const c_void, Vec<usize>, Vec<isize>) = with_element_type!(element, T => {
             if is_written == 0 {
                 let found = run.view::<T>(array, &region)?;
                 (found.as_ptr().cast(), found.shape().to_vec(), found.strides().to_vec())
@@ -284,7 +227,7 @@ exports! {
         let rank = extents.len();
         shape.put("shape", capacity, extents.into_iter())?;
         strides.put("strides", capacity, steps.into_iter())?;
-        view.put(ViewInfo { cells: Told::cells(first), element, rank });
+        view.put(ViewInfo { cells: Told::cells(first), element: element_number(element), rank });
         Ok(())
     }
 }

@@ -2,10 +2,12 @@
 
 use std::ffi::c_void;
 
-use crease::{Folded, FoldedCoordinate, FoldedIndex};
+use crease::kernel::graph::Element;
+use crease::{Folded, FoldedCoordinate, FoldedIndex, with_element_type};
 
-use crate::boxes::{RegionArgument, declared_element, with_element};
+use crate::boxes::{RegionArgument, declared_element};
 use crate::handle::Handle;
+use crate::kernel::element_number;
 use crate::raw::{List, Out, Room, Text, Told, exports};
 use crate::run::RunBody;
 use crate::status::Failure;
@@ -46,11 +48,17 @@ struct Found {
 }
 
 impl Found {
-    fn new<T>(folded: &Folded<'_, T>, element: i32, rank: usize) -> Found {
+    fn new<T>(folded: &Folded<'_, T>, element: Element, rank: usize) -> Found {
         let cells = folded.cells();
         let coordinates = folded.coordinates().to_vec();
         let (first, count) = (Told::cells(cells.as_ptr()), coordinates.len());
-        let info = FoldedInfo { cells: first, cell_count: cells.len(), element, rank, coordinates: count };
+        let info = FoldedInfo {
+            cells: first,
+            cell_count: cells.len(),
+            element: element_number(element),
+            rank,
+            coordinates: count,
+        };
         Found { info, coordinates, by_index: folded.by_index().map_err(Failure::from) }
     }
 }
@@ -60,7 +68,7 @@ fn find(run: Handle<RunBody>, array: &Text, region: &List<RegionArgument>) -> Re
     let element = declared_element(&body, array)?;
     let rank = crate::kernel::rank(&body.kernel, body.array(array)?);
     let run = body.take()?;
-    Ok(with_element!(element, T => Found::new(&run.folded::<T>(array, &region)?, element, rank)))
+    Ok(with_element_type!(element, T => Found::new(&run.folded::<T>(array, &region)?, element, rank)))
 }
 
 exports! {

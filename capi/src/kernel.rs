@@ -158,6 +158,14 @@ pub(crate) fn element_number(element: Element) -> i32 {
     }
 }
 
+/// The element type of a number.
+pub(crate) fn element_of(number: i32) -> Result<Element, ArgumentError> {
+    let known = "element types are CREASE_F64, CREASE_F32, CREASE_F16, CREASE_U8, CREASE_I8, CREASE_I16, CREASE_U16, \
+                 CREASE_I32, CREASE_U32 and CREASE_I64";
+    let found = Element::ALL.into_iter().find(|element| element_number(*element) == number);
+    found.ok_or(ArgumentError::Choice { argument: "element", found: i64::from(number), known })
+}
+
 /// Indices of an array as callers see it, without a state's step.
 pub(crate) fn rank(kernel: &Kernel, position: usize) -> usize {
     let array = &kernel.arrays()[position];

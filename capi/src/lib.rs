@@ -6,8 +6,8 @@
 //! in `raw` (names, numbers) and `memory` (arrays) alone.
 //!
 //! `constants` and `choices` say how numbers and names are passed. `kernel`, `planner`, `plan`, `kept`, `explain`,
-//! `code`, `run`, `boxes`, `folded`, `borrowed`, `observe` and `cancel` each hold the functions of their part of the header, in its order.
-//! `text` keeps the strings that callers were given.
+//! `code`, `run`, `boxes`, `folded`, `borrowed`, `observe` and `cancel` each hold the functions of their part of the
+//! header, in its order. `text` keeps the strings that callers were given.
 //!
 //! The functions are documented in the header, for those who call them.
 

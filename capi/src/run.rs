@@ -1,7 +1,7 @@
 //! Runs: scalars, the step, advancing with callbacks, what memory there is.
 
 use std::sync::{Arc, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crease::kernel::graph::Kernel;
 use crease::{Run, RunError, available_memory};
@@ -111,6 +111,15 @@ fn advance_with(
     }
 }
 
+/// A time that a caller gives; infinity, and what else is longer than clocks count, is the longest that they do.
+fn duration(argument: &'static str, seconds: f64) -> Result<Duration, ArgumentError> {
+    if seconds.is_nan() || seconds < 0.0 {
+        let found = seconds.to_string();
+        return Err(ArgumentError::Number { argument, found, wanted: "and has to be 0 or more seconds" });
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
 exports! {
     fn crease_run_threads(run: Handle<RunBody>, threads: Out<usize>) {
         threads.verify("threads")?;
@@ -143,6 +152,17 @@ exports! {
 
     fn crease_run_advance(run: Handle<RunBody>, steps: u64) {
         Ok(run.get("run")?.take()?.advance(steps)?)
+    }
+
+    fn crease_run_advance_for(run: Handle<RunBody>, seconds: f64, most: u64, done: Out<u64>) {
+        let time = duration("seconds", seconds)?;
+        let body = run.get("run")?;
+        let mut run = body.take()?;
+        let first = run.step();
+        let advanced = run.advance_for(time, most);
+        done.put(run.step().abs_diff(first));
+        advanced?;
+        Ok(())
     }
 
     fn crease_run_advance_with(

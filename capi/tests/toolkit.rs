@@ -135,8 +135,8 @@ pub(crate) fn run(command: &mut Command) -> String {
     printed.into_owned()
 }
 
-/// Compiles sources, which are relative to this crate, and runs the program; answers what it printed. Where there can be
-/// no shared library, the archive has to do.
+/// Compiles sources, which are relative to this crate, and runs the program; answers what it printed. Where there can
+/// be no shared library, the archive has to do.
 pub(crate) fn compile_and_run(language: Language, linkage: Linkage, sources: &[&str], arguments: &[&str]) -> String {
     let directory = TempDir::new().expect("there is room for temporary files");
     let program = directory.path().join("program");

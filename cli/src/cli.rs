@@ -73,9 +73,9 @@ enum Command {
 #[derive(Debug, Args)]
 struct BenchArgs {
     /// Which comparisons: quick, images, bytes, diamond, tiles (beyond the caches, beside C in tiles of time), or check
-    /// (tiny sizes, for the answers); or physics (flows against published results) or optimizer (sizes and times of every
-    /// strategy against the publications) or strips (our code beside C, in cache and from memory) or latency (from text
-    /// to running code) or paper (the publications' tables, an hour).
+    /// (tiny sizes, for the answers); or physics (flows against published results) or optimizer (sizes and times of
+    /// every strategy against the publications) or strips (our code beside C, in cache and from memory) or latency
+    /// (from text to running code) or paper (the publications' tables, an hour).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.

@@ -12,10 +12,10 @@ use crease_pictures::PictureError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Two options say how one array starts, or where it goes.
+    /// Two options say what one name is, how one array starts, or what one file is to hold.
     #[error("two options name `{name}`; which one counts?")]
     GivenTwice {
-        /// The array, or one of its levels.
+        /// The size, scalar, array, level of an array, or file.
         name: String,
     },
     /// `NAME=VALUE` does not read as such.

@@ -46,8 +46,8 @@ pub struct FileOptions {
     /// velocity_y, velocity_z, speed and vorticity; by default these, else all that the format takes.
     #[arg(long, value_name = "ARRAYS", value_delimiter = ',')]
     pub fields: Vec<String>,
-    /// What becomes of files of such a series that are there already; by default those up to the step of a restart stay,
-    /// and others are an error.
+    /// What becomes of files of such a series that are there already; by default those up to the step of a restart
+    /// stay, and others are an error.
     #[arg(long, value_name = "POLICY")]
     pub existing: Option<ExistingFiles>,
     /// How far points of image data are apart, by x, y and z: the last index of an array is x.

@@ -19,6 +19,7 @@ use crease_pictures::timeline;
 use ndarray::ArrayD;
 use ndarray_npy::{WritableElement, write_npy};
 
+use crate::destinations::{verify_directory, verify_file, verify_replaced};
 use crate::error::CommandError;
 use crate::files::{FileOptions, steps_left};
 use crate::kernel_source::{KernelSource, starts};
@@ -40,6 +41,7 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
         return Err(CommandError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
     request.files.verify(&source.kernel)?;
+    verify_destinations(request)?;
     let restart = request.files.open_restart()?;
     let builder = request.request.plan(&source, &settings).run_opaque_functions(request.opaque);
     let plan = request.request.code.build(builder)?;
@@ -68,6 +70,13 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
         }
     }
     Ok(text)
+}
+
+/// Tries what is written after the last step, while nothing is lost yet.
+fn verify_destinations(request: &RunRequest) -> Result<(), CommandError> {
+    request.outputs.iter().try_for_each(|(_, path)| verify_file(path))?;
+    request.files.checkpoint.iter().try_for_each(|path| verify_replaced(path))?;
+    [&request.images, &request.timeline].into_iter().flatten().try_for_each(|path| verify_directory(path))
 }
 
 /// Tells of all arrays that the last step leaves, and writes and draws what is asked for.
@@ -161,6 +170,11 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
             }
         }
     }
+    for (position, (_, path)) in request.outputs.iter().enumerate() {
+        if request.outputs[..position].iter().any(|(_, other)| other == path) {
+            return Err(CommandError::GivenTwice { name: path.display().to_string() });
+        }
+    }
     let starts = source.starting_arrays();
     for (position, Assignment { name, .. }) in request.fills.iter().enumerate() {
         if !starts.contains(name) {
@@ -216,13 +230,16 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
     Ok(())
 }
 
-/// Least, mean and most, of a first pass over all values, and how many are no numbers.
+/// Least, mean and most of all values, and how many are no finite numbers.
 fn summary(values: impl Iterator<Item = f64>) -> String {
     let (mut least, mut most, mut sum, mut count, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0_u64, 0_u64);
     for value in values {
         (least, most) = (least.min(value), most.max(value));
         (sum, count) = (sum + value, count + 1);
         bad += u64::from(!value.is_finite());
+    }
+    if count == 0 {
+        return "no cells".to_owned();
     }
     let mean = sum / count as f64;
     let bad = if bad > 0 { format!(", {bad} not finite") } else { String::new() };
@@ -320,7 +337,22 @@ mod tests {
         assert_eq!(refused(&["u=0", "seen=0"], &["u@1"], &[]), "two options name `u`; which one counts?");
         assert_eq!(refused(&["seen=0"], &["u@1", "u@1"], &[]), "two options name `u@1`; which one counts?");
         assert_eq!(refused(&["u=0", "u=1"], &[], &[]), "two options name `u`; which one counts?");
+        assert_eq!(refused(&["u=0", "seen=0"], &[], &["u", "seen"]), "two options name `no.npy`; which one counts?");
         assert!(refused(&["u=0"], &[], &[]).contains("the live-in output"));
+    }
+
+    /// Nothing has run by then: there would be a result to lose.
+    #[test]
+    fn results_that_could_not_be_written_are_refused_before_the_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing");
+        let mut request = request(&["N=21", "T=1000000000000000"]);
+        request.outputs = vec![("u".into(), missing.join("u.npy"))];
+        let refused = |request: &RunRequest| run(request).unwrap_err().to_string();
+        assert!(refused(&request).contains("u.npy: "), "{}", refused(&request));
+        request.outputs.clear();
+        request.files.checkpoint = Some(missing.join("saved"));
+        assert!(refused(&request).contains("saved: "), "{}", refused(&request));
     }
 
     #[test]
@@ -346,8 +378,14 @@ mod tests {
         write_npy(&path, &ArrayD::<f64>::zeros(vec![7])).unwrap();
         let mut wrong = request(&["N=21"]);
         wrong.inputs = vec![("u".into(), path.clone())];
-        assert!(matches!(run(&wrong), Err(CommandError::Crease(_))));
+        let refused = |request: &RunRequest| match run(request) {
+            Err(CommandError::BadArray { path, message }) => format!("{}: {message}", path.ends_with("wrong.npy")),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(&wrong), "true: an array of shape [7], but `u` has [21]");
         write_npy(&path, &ArrayD::<f32>::zeros(vec![21])).unwrap();
-        assert!(matches!(run(&wrong), Err(CommandError::BadArray { .. })));
+        assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
+        std::fs::write(&path, "no array").unwrap();
+        assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
     }
 }

@@ -72,7 +72,8 @@ impl Settings {
     ///
     /// # Errors
     /// [`BenchError::UnknownName`] for a name the kernel does not have, [`CommandError::BadSetting`] for a value that
-    /// is no number of the right kind, [`CommandError::Unset`] for a size without a value.
+    /// is no number of the right kind, [`CommandError::GivenTwice`], [`CommandError::Unset`] for a size without a
+    /// value.
     pub fn resolve(source: &KernelSource, assignments: &[Assignment]) -> Result<Settings, CommandError> {
         let mut settings = Settings::default();
         if let Some(entry) = source.entry {
@@ -80,7 +81,10 @@ impl Settings {
             (settings.sizes, settings.scalars) = (case.sizes, case.scalars);
             settings.steps = source.kernel.step_param().map(|_| case.steps.unsigned_abs());
         }
-        for assignment in assignments {
+        for (position, assignment) in assignments.iter().enumerate() {
+            if assignments[..position].iter().any(|other| other.name == assignment.name) {
+                return Err(CommandError::GivenTwice { name: assignment.name.clone() });
+            }
             settings.assign(&source.kernel, assignment)?;
         }
         for param in source.kernel.params().iter().filter(|param| param.kind == ParamKind::Size) {
@@ -148,6 +152,8 @@ mod tests {
         let large = "N=99999999999999999999";
         assert_eq!(message(large), format!("`{large}` is not of the form NAME=INTEGER, of 64 bits with its sign"));
         assert_eq!(message("T=-1"), "`T=-1` is not of the form NAME=STEPS, not negative");
+        let twice = settings(&["N=3", "T=1", "N=4"]).unwrap_err().to_string();
+        assert_eq!(twice, "two options name `N`; which one counts?");
         assert!(message("M=3").contains("no parameter or scalar `M`; it has N, T, k"), "{}", message("M=3"));
     }
 }

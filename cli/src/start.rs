@@ -110,28 +110,32 @@ fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), Comm
 }
 
 fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<(), CommandError> {
-    let name = &array.name;
     match array.element {
-        Element::F64 => read_into::<f64, _>(run, name, back, path, identity),
-        Element::F32 => read_into::<f32, _>(run, name, back, path, identity),
-        Element::F16 => read_into(run, name, back, path, f16::from_f32),
-        Element::U8 => read_into::<u8, _>(run, name, back, path, identity),
-        Element::I8 => read_into::<i8, _>(run, name, back, path, identity),
-        Element::I16 => read_into::<i16, _>(run, name, back, path, identity),
-        Element::U16 => read_into::<u16, _>(run, name, back, path, identity),
-        Element::I32 => read_into::<i32, _>(run, name, back, path, identity),
-        Element::U32 => read_into::<u32, _>(run, name, back, path, identity),
-        Element::I64 => read_into::<i64, _>(run, name, back, path, identity),
+        Element::F64 => read_into::<f64, _>(run, array, back, path, identity),
+        Element::F32 => read_into::<f32, _>(run, array, back, path, identity),
+        Element::F16 => read_into(run, array, back, path, f16::from_f32),
+        Element::U8 => read_into::<u8, _>(run, array, back, path, identity),
+        Element::I8 => read_into::<i8, _>(run, array, back, path, identity),
+        Element::I16 => read_into::<i16, _>(run, array, back, path, identity),
+        Element::U16 => read_into::<u16, _>(run, array, back, path, identity),
+        Element::I32 => read_into::<i32, _>(run, array, back, path, identity),
+        Element::U32 => read_into::<u32, _>(run, array, back, path, identity),
+        Element::I64 => read_into::<i64, _>(run, array, back, path, identity),
     }
 }
 
 /// Writes the array of a file to one level of the run's.
 fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     run: &mut Run,
-    name: &str,
+    array: &Array,
     back: u32,
     path: &Path,
     cell: fn(F) -> T,
 ) -> Result<(), CommandError> {
-    Ok(run.write_back(name, back, read(path)?.mapv_into_any(cell).view())?)
+    let (cells, shape) = (read(path, array)?, run.shape(&array.name)?);
+    if cells.shape() != shape {
+        let message = format!("an array of shape {:?}, but `{}` has {shape:?}", cells.shape(), array.name);
+        return Err(CommandError::BadArray { path: path.to_owned(), message });
+    }
+    Ok(run.write_back(&array.name, back, cells.mapv_into_any(cell).view())?)
 }

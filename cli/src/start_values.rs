@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crease::ElementType;
-use crease::kernel::graph::Element;
+use crease::kernel::graph::{Array, Element};
 use ndarray::ArrayD;
 use ndarray_npy::{ReadableElement, read_npy};
 
@@ -30,7 +30,11 @@ pub(crate) fn cell_value<T: ElementType>(fill: &Assignment) -> Result<T, Command
     cell.ok_or_else(|| fill.bad(wanted()))
 }
 
-/// The array of a file.
-pub(crate) fn read<F: ReadableElement>(path: &Path) -> Result<ArrayD<F>, CommandError> {
-    read_npy(path).map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })
+/// What a file holds for an array. That of `f16` cells holds `f32`, as the library for files has no half precision.
+pub(crate) fn read<F: ReadableElement>(path: &Path, array: &Array) -> Result<ArrayD<F>, CommandError> {
+    let cells = if array.element == Element::F16 { Element::F32 } else { array.element };
+    read_npy(path).map_err(|error| {
+        let message = format!("{error}; array `{}` takes an .npy file of {}", array.name, cells.name());
+        CommandError::BadArray { path: path.to_owned(), message }
+    })
 }

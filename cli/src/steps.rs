@@ -31,16 +31,16 @@ pub(crate) fn give(
         return Err(unset(source, "the input over steps", name.clone()));
     };
     match array.element {
-        Element::F64 => put::<f64, _>(run, name, read(path)?, identity),
-        Element::F32 => put::<f32, _>(run, name, read(path)?, identity),
-        Element::F16 => put(run, name, read(path)?, f16::from_f32),
-        Element::U8 => put::<u8, _>(run, name, read(path)?, identity),
-        Element::I8 => put::<i8, _>(run, name, read(path)?, identity),
-        Element::I16 => put::<i16, _>(run, name, read(path)?, identity),
-        Element::U16 => put::<u16, _>(run, name, read(path)?, identity),
-        Element::I32 => put::<i32, _>(run, name, read(path)?, identity),
-        Element::U32 => put::<u32, _>(run, name, read(path)?, identity),
-        Element::I64 => put::<i64, _>(run, name, read(path)?, identity),
+        Element::F64 => put::<f64, _>(run, name, read(path, array)?, identity),
+        Element::F32 => put::<f32, _>(run, name, read(path, array)?, identity),
+        Element::F16 => put(run, name, read(path, array)?, f16::from_f32),
+        Element::U8 => put::<u8, _>(run, name, read(path, array)?, identity),
+        Element::I8 => put::<i8, _>(run, name, read(path, array)?, identity),
+        Element::I16 => put::<i16, _>(run, name, read(path, array)?, identity),
+        Element::U16 => put::<u16, _>(run, name, read(path, array)?, identity),
+        Element::I32 => put::<i32, _>(run, name, read(path, array)?, identity),
+        Element::U32 => put::<u32, _>(run, name, read(path, array)?, identity),
+        Element::I64 => put::<i64, _>(run, name, read(path, array)?, identity),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The command `run` from outside: the memory that it predicts is what it takes, and what cannot be is said before.
 //!
-//! Without `CREASE_THOROUGH`, some of the kernels run, on two threads. Their arrays are larger than what predictions may be
-//! off by all the same.
+//! Without `CREASE_THOROUGH`, some of the kernels run, on two threads. Their arrays are larger than what predictions
+//! may be off by all the same.
 
 use std::process::{Command, Output};
 

@@ -1,7 +1,7 @@
 //! What a step costs in calls of one step each, where tiles run their steps at once: in tiles, as the first calls have
 //! it, then by step on the same storage, as soon as that has paid; beside rows in parallel on storage of their own, and
-//! a step of whole tiles. Then what a step costs in calls of few steps in bands that run at once: in the first calls, and
-//! once smaller bands have paid; beside calls of whole bands.
+//! a step of whole tiles. Then what a step costs in calls of few steps in bands that run at once: in the first calls,
+//! and once smaller bands have paid; beside calls of whole bands.
 //!
 //! `cargo run --release --example times_of_short_calls`
 

@@ -1,8 +1,8 @@
 //! Crease: folded storage for affine kernels.
 //!
 //! A simulation code describes a kernel at run time as an affine dataflow graph; Crease finds, for a schedule, which
-//! values are alive together, folds every array it owns into the smallest storage it can prove, and compiles the kernel
-//! for it.
+//! values are alive together, folds every array it owns into small storage that it can prove correct, and compiles the
+//! kernel for it.
 //!
 //! ```
 //! use crease::prelude::*;
@@ -31,7 +31,7 @@
 //! - [`PlanBuilder`]: sizes, [schedule](kernel::graph::Schedule), [strategy](StrategyChoice), memory cap;
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
-//! - [`Run`]: folded storage in use, with the arrays that it was given;
+//! - [`Run`]: folded storage in use, with the arrays that it was given.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written. Its
 //! [code](Error::code) is for programs; `docs/ERRORS.md` lists all.

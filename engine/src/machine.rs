@@ -25,9 +25,9 @@ pub struct MachineModel {
 }
 
 impl MachineModel {
-    /// This machine: the caches that the system tells of (32 KiB, 1 and 32 MiB where it does not; of a shared cache no more
-    /// than 16 MiB for each logical processor), and pages if an attempt to map one twice succeeds. Asked for once in a
-    /// process.
+    /// This machine: the caches that the system tells of (32 KiB, 1 and 32 MiB where it does not; of a shared cache no
+    /// more than 16 MiB for each logical processor), and pages if an attempt to map one twice succeeds. Asked for once
+    /// in a process.
     pub fn detect() -> MachineModel {
         MachineModel {
             first_level_cache_bytes: crease_jit::first_level_cache_bytes(),

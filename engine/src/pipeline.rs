@@ -62,7 +62,8 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
     Ok(strategies.iter().map(run).collect())
 }
 
-/// Runs every stage, unless analysis leaves it open which value of a cell a read means: then the array whose cell it is.
+/// Runs every stage, unless analysis leaves it open which value of a cell a read means: then the array whose cell it
+/// is.
 pub(crate) fn run_in_order(request: &Request) -> Result<Result<Outcome, ArrayId>, Error> {
     let stages = Stages::new(request)?;
     let analysed = analyse(request, &stages)?;

@@ -212,7 +212,8 @@ fn plainly_folded(plan: PlanBuilder) -> PlanBuilder {
     plan.strategy(StrategyChoice::SuccessiveModulo)
 }
 
-/// What an array of the kernel has after some steps, or after its only run; on the storage that users get, if that is wanted.
+/// What an array of the kernel has after some steps, or after its only run; on the storage that users get, if that is
+/// wanted.
 fn results(kernel: &Kernel, schedule: &str, n: i64, threads: usize, is_folded: bool) -> Result<ArrayD<f64>, Error> {
     let plan = kernel.plan().size("N", n).schedule(schedule).threads(threads).machine(machine(4096, 65536));
     let plan = if is_folded { plan } else { plainly_folded(plan) }.build()?;
@@ -335,8 +336,8 @@ const PERIODIC: &str = "kernel cross(size N; run T) for N >= 5 {
       u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x]) - 0.5 * u[t-1,y,x-1] }
   }";
 
-/// Where grids are large, a dimension of space is folded, with storage for its halves. The statements in halves, written
-/// down and read back under the schedule that was found, compute what rows do, whatever the size.
+/// Where grids are large, a dimension of space is folded, with storage for its halves. The statements in halves,
+/// written down and read back under the schedule that was found, compute what rows do, whatever the size.
 #[test]
 fn periodic_boxes_in_tiles_of_time_compute_what_rows_do() {
     let kernel = with(PERIODIC, "schedule plain { S -> [t, y, x] }");

@@ -1,6 +1,6 @@
 //! Diamond and parallelogram tiles: hyperplanes found from the dependences, legal orders, the bits of the untiled
-//! schedule, and the conflicts that brute force finds; with tiles of other sizes, and for the stencil that reaches furthest,
-//! with `CREASE_THOROUGH` only.
+//! schedule, and the conflicts that brute force finds; with tiles of other sizes, and for the stencil that reaches
+//! furthest, with `CREASE_THOROUGH` only.
 
 use std::collections::BTreeMap;
 

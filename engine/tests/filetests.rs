@@ -6,12 +6,12 @@
 //! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4, quota = 10000)
 //! ```
 //!
-//! names stages (or `notes` and `losses`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is
-//! not the default (`rounding = lines`, `rings = double-mapped`, `view = reallocation`, too); `mapping = paper` gives
-//! the storage that a line `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its
-//! section behind the kernel, as comments after `; ==` and the line's text; a plan that is refused prints `error:` and
-//! the message. `BLESS=1` rewrites them. What is printed of storage is given to another plan, to be proved again: of the
-//! first test line of each file, and of the others with `CREASE_THOROUGH`.
+//! names stages (or `notes` and `losses`: those of the report; `parametric`: what is known of other sizes), sizes, and
+//! what else is not the default (`rounding = lines`, `rings = double-mapped`, `view = reallocation`, too);
+//! `mapping = paper` gives the storage that a line `; mapping paper: blurx[y, x] -> [..]` of the comment describes.
+//! Each test line has its section behind the kernel, as comments after `; ==` and the line's text; a plan that is
+//! refused prints `error:` and the message. `BLESS=1` rewrites them. What is printed of storage is given to another
+//! plan, to be proved again: of the first test line of each file, and of the others with `CREASE_THOROUGH`.
 
 use std::collections::BTreeSet;
 use std::fs;

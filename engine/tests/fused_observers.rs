@@ -1,5 +1,5 @@
-//! Observers in the last step of a call: the same bits as behind it, whatever the schedule, the storage, the threads and
-//! what else a run does; what no step can compute on the way stays behind.
+//! Observers in the last step of a call: the same bits as behind it, whatever the schedule, the storage, the threads
+//! and what else a run does; what no step can compute on the way stays behind.
 
 use std::ops::ControlFlow;
 
@@ -7,8 +7,8 @@ use crease::prelude::*;
 use crease::{Cancel, ObserverForm, region};
 use ndarray::{Array1, Array2, Array3, s};
 
-/// A wave in a box of `N` by `M`: an observer of neighbours, two levels and an input, one of a row, read backwards, one of
-/// the cell itself, one with a reduction, and one of what no step writes.
+/// A wave in a box of `N` by `M`: an observer of neighbours, two levels and an input, one of a row, read backwards, one
+/// of the cell itself, one with a reduction, and one of what no step writes.
 const WAVE: &str = "kernel wave(size N, M; run T) for N >= 4 and M >= 4 {
   scalar c: f64
   input depth[y, x]: f32 for 0 <= y < N and 0 <= x < M

@@ -3,7 +3,8 @@
 //! `golden/smo_table1.json` holds what is published, `golden/import.rs` makes kernels of it. Sizes are compared, never
 //! coefficients: those are not unique. Every plan is proved by the checker.
 //!
-//! Without `CREASE_THOROUGH`, lattices in three dimensions, which take long, are left out of what is found for all sizes.
+//! Without `CREASE_THOROUGH`, lattices in three dimensions, which take long, are left out of what is found for all
+//! sizes.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Lookups in tables: the same cells by interpreter, compiled code of every kind and plain loops, kept and borrowed, for
-//! every type of index and every number; what is no table is refused.
+//! Lookups in tables: the same cells by interpreter, compiled code of every kind and plain loops, kept and borrowed,
+//! for every type of index and every number; what is no table is refused.
 
 use crease::kernel::builder::TableIndex;
 use crease::kernel::graph::Element;

@@ -1,5 +1,5 @@
-//! Tiles of space and of time: a tiled schedule computes what the untiled one does, in parallel tiles, on folded storage,
-//! the same bits on any number of threads and in any order of the tiles that may run at once.
+//! Tiles of space and of time: a tiled schedule computes what the untiled one does, in parallel tiles, on folded
+//! storage, the same bits on any number of threads and in any order of the tiles that may run at once.
 //!
 //! Without `CREASE_THOROUGH`, storage is successive modulo's, which is found sooner than what `auto` chooses.
 

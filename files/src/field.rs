@@ -3,12 +3,14 @@
 //! In: a run, names or none.   Out: states and outputs, with their index ranges; their cells, piece by piece.
 
 use std::fmt;
+use std::io::Write;
 
 use crease::Run;
 use crease::kernel::graph::{Element, Role};
 use ndarray::{ArrayD, Axis};
 
-use crate::error::OutputError;
+use crate::error::{FileError, OutputError};
+use crate::partial::Partial;
 use crate::slabs::{self, Cell, Level};
 
 /// An array that is handed out at the current step.
@@ -79,6 +81,18 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Writes the cells of a field, piece by piece and widened, where the file stands.
+    pub(crate) fn write<T: Cell>(&self, field: &Field, partial: &mut Partial) -> Result<(), OutputError> {
+        let (mut wide, mut bytes) = (Vec::new(), Vec::new());
+        self.read::<T>(field, |cells| {
+            wide.clear();
+            wide.extend(cells.iter().map(|cell| cell.widen()));
+            T::Wide::encode(&wide, &mut bytes);
+            let written = partial.file().write_all(&bytes);
+            written.map_err(partial.refused()).map_err(|error: FileError| error.into())
+        })
+    }
+
     /// Visits the cells of a field, piece by piece.
     pub(crate) fn read<T: Cell>(
         &self,

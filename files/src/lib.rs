@@ -5,8 +5,8 @@
 //!   (`numpy`) or pictures (`picture`);
 //! - [`TimeLoop`]: steps, with what is due in between.
 //!
-//! Below, `partial` puts files in place, `field` chooses or derives arrays, `slabs` takes them piece by piece. Formats are
-//! specified in docs/FILES.md.
+//! Below, `partial` puts files in place, `field` chooses or derives arrays, `slabs` takes them piece by piece. Formats
+//! are specified in docs/FILES.md.
 
 pub mod checkpoint;
 mod collection;

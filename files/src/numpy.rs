@@ -9,7 +9,7 @@ use std::path::Path;
 use ndarray::{ArrayD, IxDyn, arr0};
 use ndarray_npy::{NpzWriter, WritableElement, write_zeroed_npy};
 
-use crate::error::{FileError, OutputError};
+use crate::error::OutputError;
 use crate::field::{Field, Source};
 use crate::partial::{Durability, Partial};
 use crate::slabs::{self, Cell};
@@ -37,14 +37,7 @@ where
     let cells = slabs::cells(&field.ranges).unwrap_or(0) * size_of::<T::Wide>() as u64;
     let end = partial.file().seek(SeekFrom::End(0)).map_err(partial.refused())?;
     partial.file().seek(SeekFrom::Start(end - cells)).map_err(partial.refused())?;
-    let (mut wide, mut bytes) = (Vec::new(), Vec::new());
-    source.read::<T>(field, |cells| {
-        wide.clear();
-        wide.extend(cells.iter().map(|cell| cell.widen()));
-        T::Wide::encode(&wide, &mut bytes);
-        let written = partial.file().write_all(&bytes);
-        written.map_err(partial.refused()).map_err(|error: FileError| error.into())
-    })
+    source.write::<T>(field, partial)
 }
 
 /// Writes all fields at the current step of a run, with `step` and `time`; one field at a time is in memory.

@@ -24,15 +24,15 @@ const STEP_DIGITS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// VTK image data: all fields in one `.vti` file a step, and a `.pvd` file with all steps and times. Fields have one
-    /// to three indices, and all the same.
+    /// VTK image data: all fields in one `.vti` file a step, and a `.pvd` file with all steps and times. Fields have
+    /// one to three indices, and all the same.
     Vtk,
     /// NumPy: a `.npy` file for each field and step.
     Npy,
     /// NumPy: all fields of a step, `step` and `time` in an `.npz` file. One field at a time is in memory.
     Npz,
-    /// Pictures: a `.png` file for each field and step, of the middle plane where a field has more than two indices. That
-    /// plane is in memory.
+    /// Pictures: a `.png` file for each field and step, of the middle plane where a field has more than two indices.
+    /// That plane is in memory.
     Png,
 }
 
@@ -182,7 +182,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Makes the directory, and does with files of the series that are there as the options say. Nothing is written yet.
+    /// Makes the directory, and does with files of the series that are there as the options say. Nothing is written
+    /// yet.
     ///
     /// # Errors
     /// [`OutputError::UnknownField`], [`OutputError::Twice`], [`OutputError::NoField`], [`OutputError::Dimensions`],

@@ -74,8 +74,8 @@ fn pixels(field: ArrayView2<'_, f64>, colour_of: &dyn Fn(usize, usize, f64) -> C
     bytes
 }
 
-/// Draws a field of two indices or more at the current step of a run, in viridis between two values: those given, or the
-/// least and the greatest that are finite.
+/// Draws a field of two indices or more at the current step of a run, in viridis between two values: those given, or
+/// the least and the greatest that are finite.
 pub(crate) fn write(
     source: &Source<'_>,
     field: &Field,

@@ -2,8 +2,9 @@
 //!
 //! In: a run, how many steps it does, what is due when.   Out: the run after its last step, everything done on the way.
 //!
-//! What is due every k steps is due at the steps that k divides, wherever the run begins: a run that was restored writes
-//! the files that it would have written anyway. [`Run::advance_with`] counts from where it begins, and has one interval.
+//! What is due every k steps is due at the steps that k divides, wherever the run begins: a run that was restored
+//! writes the files that it would have written anyway. [`Run::advance_with`] counts from where it begins, and has one
+//! interval.
 
 use std::path::PathBuf;
 
@@ -100,7 +101,8 @@ impl<'a> TimeLoop<'a> {
         self
     }
 
-    /// Runs `steps` more steps, and does what is due. What is due at one step is done in the order in which it was given.
+    /// Runs `steps` more steps, and does what is due. What is due at one step is done in the order in which it was
+    /// given.
     ///
     /// # Errors
     /// [`OutputError::NoInterval`], what an action returns, and as [`Run::advance`]. Where the run is cancelled

@@ -16,10 +16,10 @@ use std::path::Path;
 use crease::Run;
 use crease::kernel::graph::Element;
 
-use crate::error::{FileError, OutputError};
+use crate::error::OutputError;
 use crate::field::{Field, Source};
 use crate::partial::{Durability, Partial};
-use crate::slabs::{self, Cell};
+use crate::slabs;
 use crease::with_element_type;
 
 /// Where the points of an image are, by its axes `x`, `y` and `z`: the last index of a field is `x`.
@@ -112,21 +112,10 @@ pub(crate) fn write(source: &Source<'_>, fields: &[Field], path: &Path, grid: &G
     for field in fields {
         let bytes = bytes(field).to_le_bytes();
         partial.file().write_all(&bytes).map_err(partial.refused())?;
-        with_element_type!(field.element, T => write_cells::<T>(source, field, &mut partial))?;
+        with_element_type!(field.element, T => source.write::<T>(field, &mut partial))?;
     }
     partial.file().write_all(b"\n  </AppendedData>\n</VTKFile>\n").map_err(partial.refused())?;
     Ok(partial.commit(Durability::Buffered)?)
-}
-
-fn write_cells<T: Cell>(source: &Source<'_>, field: &Field, partial: &mut Partial) -> Result<(), OutputError> {
-    let (mut wide, mut bytes) = (Vec::new(), Vec::new());
-    source.read::<T>(field, |cells| {
-        wide.clear();
-        wide.extend(cells.iter().map(|cell| cell.widen()));
-        T::Wide::encode(&wide, &mut bytes);
-        let written = partial.file().write_all(&bytes);
-        written.map_err(partial.refused()).map_err(|error: FileError| error.into())
-    })
 }
 
 /// Size of the cells of a field in the file.

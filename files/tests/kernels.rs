@@ -6,8 +6,8 @@ use crease::prelude::*;
 use crease::{CompileOptions, IsaChoice, f16};
 use ndarray::{Array1, Array2, ArrayD, IxDyn};
 
-/// A membrane: two levels of a state, the number of the step, an input, scalars, single precision, an obstacle of bytes,
-/// half precision, indices that do not begin at 0, and an output that keeps what is not written.
+/// A membrane: two levels of a state, the number of the step, an input, scalars, single precision, an obstacle of
+/// bytes, half precision, indices that do not begin at 0, and an output that keeps what is not written.
 pub(crate) const MEMBRANE: &str = "
     kernel membrane(size M, N; run T) for M >= 4 and N >= 4 {
       scalar speed: f64

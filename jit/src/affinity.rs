@@ -4,8 +4,8 @@
 //!
 //! Systems move threads between cores, which leaves what they had in their caches behind, and on machines with several
 //! memories lets a thread compute far from the pages that it touched first. A worker that stays has the same share of
-//! every loop (`jit/src/team.rs`), and of every copy of a large box, beside it. Systems mostly do well by themselves, so
-//! nothing is pinned unless asked for.
+//! every loop (`jit/src/team.rs`), and of every copy of a large box, beside it. Systems mostly do well by themselves,
+//! so nothing is pinned unless asked for.
 //!
 //! Threads are pinned by what they do, not by who they are: when one begins to work for a worker that has a place, and
 //! let go when it works for a pool without places, or a call ends on it.

@@ -9,7 +9,8 @@
 
 use crease_program::{BufferDecl, Element, Mapped};
 
-use crate::buffer::{ElementType, Field};
+use crate::element_type::ElementType;
+use crate::field::Field;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -86,8 +87,8 @@ impl<'a> BufferRef<'a> {
     /// read.
     pub fn single_mut<T: ElementType>(&mut self) -> Option<&mut T> {
         let is_one = self.writable && self.cells == 1 && self.element == T::ELEMENT;
-        // SAFETY: the cell is borrowed mutably for `'a`, and by nobody else while `self` is; `new` was given cells of this
-        // type, which is that of `T`, as no two types have the same element.
+        // SAFETY: the cell is borrowed mutably for `'a`, and by nobody else while `self` is; `new` was given cells of
+        // this type, which is that of `T`, as no two types have the same element.
         is_one.then(|| unsafe { self.data.cast::<T>().as_mut() })
     }
 

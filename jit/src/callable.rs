@@ -40,7 +40,7 @@ pub struct CompileTimes {
 }
 
 impl CompileTimes {
-    /// All of it.
+    /// From a verified program to code that can run.
     pub fn total(&self) -> Duration {
         self.build + self.generate + self.link
     }

@@ -46,8 +46,8 @@ pub(crate) const ROW_CELLS: u64 = 16;
 pub(crate) const AHEAD_PART_OF_RING: i64 = 4;
 
 /// One part of this many of a ring that the longest run of a strip may take for one comparison with it to tell mostly
-/// that the strip stays in its ring; of other strips, the iterations that are left are divided out. Shows in the seconds of
-/// `run heat-1d-tiles --schedule rows --set N=8192 --set T=8192 --set k=0.23 --fill before=1`.
+/// that the strip stays in its ring; of other strips, the iterations that are left are divided out. Shows in the
+/// seconds of `run heat-1d-tiles --schedule rows --set N=8192 --set T=8192 --set k=0.23 --fill before=1`.
 pub(crate) const SHORT_PART_OF_RING: i64 = 8;
 
 /// Instructions of a block whose next one may begin before it ends: shorter ones find enough to do in the blocks that

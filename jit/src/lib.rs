@@ -5,12 +5,13 @@
 mod affinity;
 mod alive;
 mod binding;
-mod buffer;
 mod cache;
 mod callable;
 mod clif;
 mod compile;
 mod denormals;
+mod element_type;
+mod field;
 mod frame;
 mod isa;
 mod kept_files;
@@ -21,6 +22,7 @@ mod machine;
 mod memory;
 mod options;
 mod parallel;
+mod row_copies;
 mod strided;
 mod strip;
 mod symbols;
@@ -34,13 +36,14 @@ mod x86;
 
 pub use affinity::Affinity;
 pub use binding::BufferRef;
-pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, double_map_bytes, field_memory_bytes};
 pub use cache::{CODE_BUILD, Kept, PlanCache, PlanCacheError, compile_cached};
 pub use callable::{Call, CallError, CompileTimes, Compiled};
 pub use compile::{CompileError, compile, compile_named};
 #[doc(hidden)]
 pub use crease_program::{Element, f16};
 pub use denormals::Denormals;
+pub use element_type::ElementType;
+pub use field::{ALIGN_BYTES, Field, FieldError, FieldOptions, double_map_bytes, field_memory_bytes};
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
@@ -50,6 +53,7 @@ pub use options::{CompileOptions, NonTemporal, Pipelining, Prefetch, Unroll, Vec
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
-pub use strided::{NoView, Places, Row, Streams, Strided, StridedMut, streaming};
+pub use row_copies::{RowCopies, copying_rows};
+pub use strided::{NoView, Places, Row, Strided, StridedMut};
 pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};
 pub use workers::{PoolError, cores, most_threads, verify_threads};

@@ -52,6 +52,6 @@ pub struct RegisterUse {
     pub spills: u32,
     /// Vectors of a row that are cut out of two others instead of being read.
     pub lane_shifts: u32,
-    /// Instructions.
+    /// Instructions of the main loop for one vector, spills and reloads included.
     pub instructions: u32,
 }

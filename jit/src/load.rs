@@ -79,8 +79,8 @@ impl Load {
         share(self.too_few, self.thread_time()).unwrap_or(0.0)
     }
 
-    /// The part in which threads waited in parallel loops although there were enough iterations: for a loop to open, for
-    /// the last one of it, or because what was left could not be shared out evenly.
+    /// The part in which threads waited in parallel loops although there were enough iterations: for a loop to open,
+    /// for the last one of it, or because what was left could not be shared out evenly.
     pub fn share_waiting(&self) -> f64 {
         let waiting = times(self.in_loops, self.workers.len()).saturating_sub(self.busy()).saturating_sub(self.too_few);
         share(waiting, self.thread_time()).unwrap_or(0.0)

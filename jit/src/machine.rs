@@ -52,7 +52,8 @@ pub(crate) fn processor_name() -> &'static str {
     })
 }
 
-/// The largest size in the files `index*/size` of a directory, of one level or of all, but for what has instructions alone.
+/// The largest size in the files `index*/size` of a directory, of one level or of all, but for what has instructions
+/// alone.
 fn largest_in(directory: &Path, level: Option<&str>) -> Option<u64> {
     let caches = std::fs::read_dir(directory).ok()?.flatten();
     let read = |cache: &DirEntry, file| std::fs::read_to_string(cache.path().join(file)).ok();

@@ -15,8 +15,9 @@
 //! On threads of our own, one call at a time leads their team (`jit/src/team.rs`) and runs on the thread that calls;
 //! other calls, and those on a pool of the caller's, hand each loop to the pool.
 //!
-//! A thread that waits for the end of a loop in a pool takes up other work of its pool, which may be anybody's. Until it goes on,
-//! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
+//! A thread that waits for the end of a loop in a pool takes up other work of its pool, which may be anybody's. Until
+//! it goes on, it treats denormal numbers as it did before the call. A panic in such work stays in the job that it
+//! belongs to.
 #![allow(unsafe_code)]
 
 use crate::affinity::{Affinity, Places, UntilDone, settle};
@@ -76,8 +77,8 @@ impl Pool {
         Ok(Pool { denormals, ..self })
     }
 
-    /// The same threads, which stay on cores of their own while they run compiled code or copy, if that is asked for and
-    /// they are not the caller's.
+    /// The same threads, which stay on cores of their own while they run compiled code or copy, if that is asked for
+    /// and they are not the caller's.
     ///
     /// # Errors
     /// [`PoolError::Affinity`] if the system does not tell which cores there are.

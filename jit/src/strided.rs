@@ -2,31 +2,16 @@
 //!
 //! In: a view of an `ndarray` array, or a slice with strides.   Out: rows of it, copied to and from slices.
 //!
-//! What is larger than the caches is written past them where the processor can ([`streaming`]): otherwise each line is
-//! fetched from memory before all of it is overwritten.
-//!
 //! Unsafe, because cells between those of a view may belong to somebody else, so that no slice spans it. Every view
 //! is made from a Rust borrow of all its cells and of no others; a row is copied once its position and its count were
 //! compared with the extents, and what it is copied from or to with the length of the slice.
 #![allow(unsafe_code)]
 
-use crate::buffer::{ALIGN_BYTES, ElementType};
+use crate::element_type::ElementType;
+use crate::row_copies::{RowAddresses, RowCopies, copy_rows};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-
-/// Bytes of a row from which on it may be written past the caches: half of a shorter one is in lines that it shares.
-/// Shows in `cargo run --release --example times_of_boxes`.
-const STREAMED_ROW_BYTES: usize = 256;
-
-/// Bytes of a row from which on the system copies it, which has ways for such that a loop has not. Of a large lattice,
-/// rows of 1600 bytes and planes of 320 KB took it 1.2 times as long as a loop. Planes across `z` in
-/// `cargo run --release --example times_of_boxes`.
-const LONG_ROW_BYTES: usize = 1 << 20;
-
-/// Of cells that are each written to a line of their own, how many ahead lines are fetched. Planes across `x` in
-/// `cargo run --release --example times_of_boxes`.
-const FETCHED_AHEAD: isize = 16;
 
 /// Why a slice has no view of that shape and those strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,31 +22,6 @@ pub enum NoView {
     Outside,
     /// Two positions are one cell, and the view is to be written.
     Overlap,
-}
-
-/// How rows of adjacent cells are written; see [`streaming`].
-#[derive(Debug)]
-pub struct Streams {
-    past_caches: bool,
-    /// Stays on its thread.
-    thread: PhantomData<*const ()>,
-}
-
-/// Copies rows, past the caches if wanted. When it returns, other threads see what was copied as they see all else.
-pub fn streaming<R>(past_caches: bool, copy: impl FnOnce(&Streams) -> R) -> R {
-    let streams = Streams { past_caches: past_caches && cfg!(target_arch = "x86_64"), thread: PhantomData };
-    copy(&streams)
-}
-
-impl Drop for Streams {
-    fn drop(&mut self) {
-        #[cfg(target_arch = "x86_64")]
-        if self.past_caches {
-            // Stores past the caches are ordered by nothing else.
-            // SAFETY: every processor of this architecture has it, and it only waits.
-            unsafe { std::arch::x86_64::_mm_sfence() };
-        }
-    }
 }
 
 /// Cells that are only read.
@@ -125,6 +85,11 @@ impl Places {
     pub fn one(first: usize, step: isize) -> Places {
         Places { first, step, next: 0 }
     }
+
+    /// The same from the address of the first one.
+    fn apart<P>(self, first: P) -> RowAddresses<P> {
+        RowAddresses { first, step: self.step, next: self.next }
+    }
 }
 
 // SAFETY: a view is a borrow of cells that may be borrowed by other threads, too (`ElementType` is `Sync`).
@@ -173,7 +138,7 @@ impl<'a, T: ElementType> Strided<'a, T> {
     ///
     /// # Panics
     /// If the rows are not inside the view, or the places not inside the slice; nothing has then been copied.
-    pub fn copy_to(&self, row: Row<'_>, to: &mut [T], places: Places, how: &Streams) {
+    pub fn copy_to(&self, row: Row<'_>, to: &mut [T], places: Places, how: &RowCopies) {
         let from = self.cells.row(row);
         let (stride, next) = (self.cells.stride(row.axis), self.cells.stride(row.next_axis));
         verify_places(to.len(), places, row);
@@ -188,9 +153,9 @@ impl<'a, T: ElementType> Strided<'a, T> {
         }
         // SAFETY: `places.first` is inside the slice, as was just verified.
         let to = unsafe { to.as_mut_ptr().add(places.first) };
-        let (from, to) = (Apart { first: from.as_ptr().cast_const(), step: stride, next }, places.apart(to));
-        // SAFETY: `count` cells of each row, `stride` and `step` apart, are inside the view and inside the slice, as was
-        // verified; the slice is borrowed mutably, so the view has no cell of it.
+        let (from, to) = (RowAddresses { first: from.as_ptr().cast_const(), step: stride, next }, places.apart(to));
+        // SAFETY: `count` cells of each row, `stride` and `step` apart, are inside the view and inside the slice, as
+        // was verified; the slice is borrowed mutably, so the view has no cell of it.
         unsafe { copy_rows(from, to, row.count, row.rows, how) };
     }
 }
@@ -253,13 +218,13 @@ impl<'a, T: ElementType> StridedMut<'a, T> {
     ///
     /// # Panics
     /// If the rows are not inside the view, or the places not inside the slice; nothing has then been copied.
-    pub fn copy_from(&mut self, row: Row<'_>, from: &[T], places: Places, how: &Streams) {
+    pub fn copy_from(&mut self, row: Row<'_>, from: &[T], places: Places, how: &RowCopies) {
         let to = self.cells.row(row);
         let (stride, next) = (self.cells.stride(row.axis), self.cells.stride(row.next_axis));
         verify_places(from.len(), places, row);
         // SAFETY: `places.first` is inside the slice, as was just verified.
         let from = unsafe { from.as_ptr().add(places.first) };
-        let (from, to) = (places.apart(from), Apart { first: to.as_ptr(), step: stride, next });
+        let (from, to) = (places.apart(from), RowAddresses { first: to.as_ptr(), step: stride, next });
         // SAFETY: as in `Strided::copy_to`; here the view is borrowed mutably, so the slice has no cell of it.
         unsafe { copy_rows(from, to, row.count, row.rows, how) };
     }
@@ -290,171 +255,6 @@ impl<T> Cells<T> {
         // SAFETY: the position is below the extents, as was just asserted, so it is a cell of the view.
         unsafe { self.first.offset(offset) }
     }
-}
-
-/// Rows of cells that are equally far apart.
-#[derive(Clone, Copy)]
-struct Apart<P> {
-    first: P,
-    step: isize,
-    next: isize,
-}
-
-impl Places {
-    /// The same from the address of the first one.
-    fn apart<P>(self, first: P) -> Apart<P> {
-        Apart { first, step: self.step, next: self.next }
-    }
-}
-
-/// Copies rows of `count` cells. Rows that adjoin on both sides are one long row. Of others, those that are written
-/// far apart are fetched a row ahead: a processor that meets a line which it is to write, and which is in no cache,
-/// waits for it, and its own look ahead goes on behind the row's end, where none of the next one is.
-///
-/// # Safety
-/// The cells at `first + k * next + i * step`, `k` below `rows` and `i` below `count`, can be read at `from` and written
-/// at `to`, and none of the latter is one of the former.
-unsafe fn copy_rows<T: Copy>(from: Apart<*const T>, to: Apart<*mut T>, count: usize, rows: usize, how: &Streams) {
-    let are_adjacent = from.step == 1 && to.step == 1;
-    if are_adjacent && from.next == count as isize && to.next == count as isize {
-        // SAFETY: the caller's; the rows have no cells between them.
-        return unsafe { copy_cells(from.first, 1, to.first, 1, count * rows, how) };
-    }
-    let are_far = to.next.unsigned_abs() > 2 * count;
-    let is_fetched = are_adjacent && are_far && !how.past_caches;
-    for k in 0..rows as isize {
-        // SAFETY: the caller's.
-        let here = unsafe { from.first.offset(k * from.next) };
-        // SAFETY: the caller's.
-        let there = unsafe { to.first.offset(k * to.next) };
-        if is_fetched && k + 1 < rows as isize {
-            fetch(there.wrapping_offset(to.next), count);
-        }
-        // SAFETY: the caller's.
-        unsafe { copy_cells(here, from.step, there, to.step, count, how) };
-    }
-}
-
-/// Fetches lines of cells that are written next.
-#[cfg(target_arch = "x86_64")]
-fn fetch<T>(first: *const T, count: usize) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    for ahead in (0..count * size_of::<T>()).step_by(ALIGN_BYTES) {
-        // SAFETY: a hint, which is ignored where nothing is.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(first.cast::<i8>().wrapping_add(ahead)) };
-    }
-}
-
-/// Other processors are left to fetch by themselves.
-#[cfg(not(target_arch = "x86_64"))]
-fn fetch<T>(_first: *const T, _count: usize) {}
-
-/// Copies `count` cells.
-///
-/// # Safety
-/// The cells at `from + k * from_step` can be read and those at `to + k * to_step` written, `k` below `count`, and none
-/// of the latter is one of the former.
-#[inline(always)]
-unsafe fn copy_cells<T: Copy>(
-    from: *const T,
-    from_step: isize,
-    to: *mut T,
-    to_step: isize,
-    count: usize,
-    how: &Streams,
-) {
-    if from_step == 1 && to_step == 1 {
-        let bytes = count * size_of::<T>();
-        return match how.past_caches && bytes >= STREAMED_ROW_BYTES {
-            // SAFETY: the caller's, for the bytes of cells that follow each other.
-            true => unsafe { stream(from.cast(), to.cast(), bytes) },
-            // SAFETY: the caller's, for the bytes of cells that follow each other.
-            false => unsafe { copy_bytes(from.cast(), to.cast(), bytes) },
-        };
-    }
-    let is_fetched = to_step.unsigned_abs().saturating_mul(size_of::<T>()) >= ALIGN_BYTES;
-    for k in 0..count as isize {
-        if is_fetched && k + FETCHED_AHEAD < count as isize {
-            fetch(to.wrapping_offset((k + FETCHED_AHEAD) * to_step), 1);
-        }
-        // SAFETY: the caller's.
-        let from = unsafe { from.offset(k * from_step) };
-        // SAFETY: the caller's.
-        let value = unsafe { from.read() };
-        // SAFETY: the caller's.
-        let to = unsafe { to.offset(k * to_step) };
-        // SAFETY: the caller's.
-        unsafe { to.write(value) };
-    }
-}
-
-/// Copies bytes: of rows that are neither a few cells nor long by a loop over lines, as calls of the system's copy cost
-/// more than they gain there.
-///
-/// # Safety
-/// `bytes` bytes can be read at `from` and written at `to`, and are not the same ones.
-#[inline(always)]
-unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
-    type Line = [u8; ALIGN_BYTES];
-    if !(ALIGN_BYTES..LONG_ROW_BYTES).contains(&bytes) {
-        // SAFETY: the caller's.
-        return unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
-    }
-    let copy = |at: usize| {
-        // SAFETY: `at` is at least a line before the end.
-        let from = unsafe { from.add(at) };
-        // SAFETY: as above.
-        let line = unsafe { from.cast::<Line>().read_unaligned() };
-        // SAFETY: as for `from`.
-        let to = unsafe { to.add(at) };
-        // SAFETY: as above.
-        unsafe { to.cast::<Line>().write_unaligned(line) };
-    };
-    // The last line may have bytes in common with the one before it.
-    (0..bytes - ALIGN_BYTES).step_by(ALIGN_BYTES).for_each(copy);
-    copy(bytes - ALIGN_BYTES);
-}
-
-/// Copies bytes past the caches, in whole lines; what is before the first and after the last goes the usual way.
-///
-/// # Safety
-/// `bytes` bytes can be read at `from` and written at `to`, and are not the same ones. A [`Streams`] is dropped before
-/// other threads are to see them.
-#[cfg(target_arch = "x86_64")]
-unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    let before = to.align_offset(ALIGN_BYTES).min(bytes);
-    // SAFETY: `before` is at most `bytes`.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, before) };
-    let lines = (bytes - before) / ALIGN_BYTES;
-    for vector in 0..lines * (ALIGN_BYTES / size_of::<__m128i>()) {
-        let at = before + vector * size_of::<__m128i>();
-        // SAFETY: whole lines end at or before `bytes`.
-        let from = unsafe { from.add(at) };
-        // SAFETY: as above, and loads may begin anywhere.
-        let value = unsafe { _mm_loadu_si128(from.cast()) };
-        // SAFETY: as for `from`.
-        let to = unsafe { to.add(at) };
-        // SAFETY: as above; `to` was aligned to a line and moves by vectors.
-        unsafe { _mm_stream_si128(to.cast(), value) };
-    }
-    let done = before + lines * ALIGN_BYTES;
-    // SAFETY: `done` is at most `bytes`.
-    let from = unsafe { from.add(done) };
-    // SAFETY: as above.
-    let to = unsafe { to.add(done) };
-    // SAFETY: the rest.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - done) };
-}
-
-/// The usual way: other processors have no such stores here.
-///
-/// # Safety
-/// `bytes` bytes can be read at `from` and written at `to`, and are not the same ones.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
 /// Whether these places are inside a slice of this length.
@@ -507,6 +307,7 @@ fn verify_apart(extents: &[usize], strides: &[isize]) -> Result<(), NoView> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row_copies::copying_rows;
     use ndarray::{Array2, s};
 
     #[test]
@@ -517,12 +318,12 @@ mod tests {
             let mut view = StridedMut::of_slice(&mut cells, 100, &[2000], &[1]).unwrap();
             let at_one = [at];
             let row = Row::one(&at_one, 0, count);
-            streaming(true, |how| view.copy_from(row, &from, Places::one(first, 1), how));
+            copying_rows(true, |how| view.copy_from(row, &from, Places::one(first, 1), how));
             assert!(cells[100 + at..100 + at + count] == from[first..first + count]);
             assert!(cells[..100 + at].iter().chain(&cells[100 + at + count..]).all(|cell| *cell == 7));
             let mut back = vec![7_u8; 2200];
             let view = Strided::of_slice(&cells, 100, &[2000], &[1]).unwrap();
-            streaming(true, |how| view.copy_to(row, &mut back, Places::one(100 + at, 1), how));
+            copying_rows(true, |how| view.copy_to(row, &mut back, Places::one(100 + at, 1), how));
             assert!(back[100 + at..] == cells[100 + at..] && back[..100 + at].iter().all(|cell| *cell == 7));
         }
     }
@@ -533,14 +334,14 @@ mod tests {
         let view = cells.slice_mut(s![1..5; 2, 1..7; -3]);
         let mut strided = StridedMut::new(view);
         let from = [1.0, 2.0, 3.0, 4.0];
-        streaming(false, |how| strided.copy_from(Row::one(&[0, 0], 1, 2), &from, Places::one(0, 3), how));
-        streaming(false, |how| strided.copy_from(Row::one(&[0, 1], 0, 1), &from, Places::one(2, 1), how));
-        streaming(false, |how| strided.copy_from(Row::one(&[1, 0], 1, 2), &from, Places::one(3, -2), how));
+        copying_rows(false, |how| strided.copy_from(Row::one(&[0, 0], 1, 2), &from, Places::one(0, 3), how));
+        copying_rows(false, |how| strided.copy_from(Row::one(&[0, 1], 0, 1), &from, Places::one(2, 1), how));
+        copying_rows(false, |how| strided.copy_from(Row::one(&[1, 0], 1, 2), &from, Places::one(3, -2), how));
         assert_eq!((cells[[1, 6]], cells[[1, 3]], cells[[3, 6]], cells[[3, 3]]), (1.0, 3.0, 4.0, 2.0));
         assert_eq!(cells.sum(), 10.0);
         let mut back = [0.0; 3];
         let row = Row::one(&[1, 3], 0, 3);
-        streaming(false, |how| Strided::new(&cells.view()).copy_to(row, &mut back, Places::one(2, -1), how));
+        copying_rows(false, |how| Strided::new(&cells.view()).copy_to(row, &mut back, Places::one(2, -1), how));
         assert_eq!(back, [2.0, 0.0, 3.0]);
     }
 
@@ -549,8 +350,8 @@ mod tests {
         let mut cells = [0_u8; 12];
         let view = StridedMut::of_slice(&mut cells, 11, &[3, 4], &[-4, -1]).unwrap();
         let (mut low, mut high) = view.split_at(0, 2);
-        streaming(false, |how| low.copy_from(Row::one(&[1, 3], 1, 1), &[1], Places::one(0, 1), how));
-        streaming(false, |how| high.copy_from(Row::one(&[0, 0], 1, 4), &[2, 3, 4, 5], Places::one(0, 1), how));
+        copying_rows(false, |how| low.copy_from(Row::one(&[1, 3], 1, 1), &[1], Places::one(0, 1), how));
+        copying_rows(false, |how| high.copy_from(Row::one(&[0, 0], 1, 4), &[2, 3, 4, 5], Places::one(0, 1), how));
         assert_eq!(cells, [5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
     }
 
@@ -576,12 +377,12 @@ mod tests {
         let mut cells = Array2::<f64>::zeros((3, 4));
         let mut view = StridedMut::new(cells.slice_mut(s![..;-1, ..]));
         let row = Row { at: &[0, 1], axis: 1, count: 3, next_axis: 0, rows: 3 };
-        streaming(false, |how| view.copy_from(row, &from, Places { first: 20, step: 1, next: -8 }, how));
+        copying_rows(false, |how| view.copy_from(row, &from, Places { first: 20, step: 1, next: -8 }, how));
         assert_eq!(cells, ndarray::arr2(&[[0.0, 4.0, 5.0, 6.0], [0.0, 12.0, 13.0, 14.0], [0.0, 20.0, 21.0, 22.0]]));
         for (row, next) in [(row, 2), (row, -11), (Row { rows: 4, ..row }, 0), (Row { next_axis: 1, ..row }, 0)] {
             let copy = |cells: &mut Array2<f64>| {
                 let places = Places { first: 20, step: 1, next };
-                streaming(false, |how| StridedMut::new(cells.view_mut()).copy_from(row, &from, places, how));
+                copying_rows(false, |how| StridedMut::new(cells.view_mut()).copy_from(row, &from, places, how));
             };
             assert!(std::panic::catch_unwind(|| copy(&mut Array2::zeros((3, 4)))).is_err());
         }
@@ -593,7 +394,7 @@ mod tests {
         let view = Strided::of_slice(&cells, 0, &[3, 4], &[4, 1]).unwrap();
         let refused = |at: &[usize], count, first, step| {
             let row = Row::one(at, 1, count);
-            let copy = || streaming(false, |how| view.copy_to(row, &mut [0; 4], Places::one(first, step), how));
+            let copy = || copying_rows(false, |how| view.copy_to(row, &mut [0; 4], Places::one(first, step), how));
             std::panic::catch_unwind(copy).is_err()
         };
         assert!(!refused(&[2, 0], 4, 0, 1) && !refused(&[2, 3], 1, 3, -9));

@@ -1,8 +1,8 @@
 //! Mathematical functions: their errors, their special values, and the same bits in every kind of code.
 //!
 //! Doubles are measured against numbers of 120 bits, floats against doubles, whose own errors are a billionth of a
-//! float's last place. With `CREASE_THOROUGH` there are many more arguments, and floats of all exponents for functions of
-//! one argument; with `CREASE_EVERY_FLOAT` these are all that there are, which takes hours unless optimised.
+//! float's last place. With `CREASE_THOROUGH` there are many more arguments, and floats of all exponents for functions
+//! of one argument; with `CREASE_EVERY_FLOAT` these are all that there are, which takes hours unless optimised.
 //! `cargo test --workspace --test suite functions::errors -- --nocapture` prints the errors.
 
 mod arguments;

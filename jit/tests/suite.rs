@@ -1,6 +1,7 @@
 //! All tests of this crate from outside: one program to link, whose threads are all busy until the end.
 //!
-//! What takes seconds is smaller in `cargo test`, which people wait for, than in `.ci/run`, which sets `CREASE_THOROUGH`.
+//! What takes seconds is smaller in `cargo test`, which people wait for, than in `.ci/run`, which sets
+//! `CREASE_THOROUGH`.
 
 mod extremes;
 mod filetests;

@@ -1,5 +1,6 @@
-//! How long plans and code take that an earlier process has kept: 20 sizes of a kernel of the catalogue, milliseconds from
-//! the kernel to code that runs, without a cache, while it is filled, and from it; and those that reading its text takes.
+//! How long plans and code take that an earlier process has kept: 20 sizes of a kernel of the catalogue, milliseconds
+//! from the kernel to code that runs, without a cache, while it is filled, and from it; and those that reading its text
+//! takes.
 //!
 //! `cargo run --release --example times_of_cached_plans [kernel] [size parameter]`
 

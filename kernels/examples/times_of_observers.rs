@@ -1,6 +1,7 @@
 //! What density and velocity of a lattice cost a run that wants them every 50 steps: in a pass behind the steps, in the
-//! last of them, and in the form that a run takes by itself. Calls of a few steps that end with them are timed in turn with
-//! the same calls without, and the medians compared with the time of 50 steps. Also what the mass costs, as one number.
+//! last of them, and in the form that a run takes by itself. Calls of a few steps that end with them are timed in turn
+//! with the same calls without, and the medians compared with the time of 50 steps. Also what the mass costs, as one
+//! number.
 //!
 //! `cargo run --release --example times_of_observers [cells per edge of the box]`
 

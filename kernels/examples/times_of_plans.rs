@@ -1,5 +1,5 @@
-//! How long a plan and its code take at one size after another, in one process and on one thread: 20 sizes of a kernel of
-//! the catalogue, milliseconds from the text to code that runs.
+//! How long a plan and its code take at one size after another, in one process and on one thread: 20 sizes of a kernel
+//! of the catalogue, milliseconds from the text to code that runs.
 //!
 //! `cargo run --release --example times_of_plans [kernel] [size parameter]`
 

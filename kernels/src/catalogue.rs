@@ -252,8 +252,8 @@ static TABLE: Table = Table {
     boxes: &[stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX],
 };
 
-/// Kernels of each kind of dependence, border, lattice and element: those that tests try in every schedule, strategy and
-/// kind of vectors. Commands list them first.
+/// Kernels of each kind of dependence, border, lattice and element: those that tests try in every schedule, strategy
+/// and kind of vectors. Commands list them first.
 pub fn catalogue() -> &'static [Entry] {
     TABLE.listed
 }

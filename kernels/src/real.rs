@@ -39,8 +39,8 @@ pub(crate) trait Real:
     /// The exponential, as kernels have it.
     fn exponential(self) -> Self;
 
-    /// The kernel of a text that is written for doubles, with arrays, scalars and conversions of this type, and as many of
-    /// them in a vector as fit: the language has no names for types.
+    /// The kernel of a text that is written for doubles, with arrays, scalars and conversions of this type, and as many
+    /// of them in a vector as fit: the language has no names for types.
     fn parse(text: &str) -> Result<Kernel, KernelError>;
 }
 

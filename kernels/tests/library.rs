@@ -23,8 +23,8 @@ const SLOW: [&str; 6] = [
     "wave-3d-4th",
     "wave-3d-4th-f32",
 ];
-/// Kernels with a dependence that no order of their dimensions keeps: half of the points are later than the other one, or a
-/// sweep goes back.
+/// Kernels with a dependence that no order of their dimensions keeps: half of the points are later than the other one,
+/// or a sweep goes back.
 const NOT_SCHEDULED: [&str; 6] = [
     "poisson-2d-red-black",
     "poisson-2d-red-black-f32",

@@ -1,8 +1,8 @@
 //! Mutants of the catalogue's proved mappings: what brute force shows to be wrong, the checker refuses.
 //!
 //! Kernels of every kind, at the smallest size of their tests, under their first and their last schedule, with what
-//! users get and with two rows; without `CREASE_THOROUGH`, under the last one with what users get, and without those whose
-//! mutants take long to refuse. Kernels that differ from another one in their cells' type alone are left out.
+//! users get and with two rows; without `CREASE_THOROUGH`, under the last one with what users get, and without those
+//! whose mutants take long to refuse. Kernels that differ from another one in their cells' type alone are left out.
 
 #[path = "../../engine/tests/mutants/change.rs"]
 mod change;

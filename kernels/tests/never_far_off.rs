@@ -1,8 +1,8 @@
 //! The automatic choice against every strategy alone: it is within 1.05 of the smallest storage, or faster in its own
 //! estimate and within 1.5 or a cache line an array, and its report says which.
 //!
-//! Without `CREASE_THOROUGH`, one schedule of each kernel is looked at, at one size, and kernels that take seconds are left
-//! out where others are like them.
+//! Without `CREASE_THOROUGH`, one schedule of each kernel is looked at, at one size, and kernels that take seconds are
+//! left out where others are like them.
 
 use std::collections::BTreeMap;
 

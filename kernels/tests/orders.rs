@@ -1,7 +1,7 @@
 //! Every schedule of the catalogue is legal, and storage is what the kernels' headers say: brute force at small sizes.
 //!
-//! Without `CREASE_THOROUGH`, kernels that differ from another one in their cells' type alone are left out, as are sizes
-//! but the smallest, and sweeps backwards, and in parallel in three dimensions, on periodic grids.
+//! Without `CREASE_THOROUGH`, kernels that differ from another one in their cells' type alone are left out, as are
+//! sizes but the smallest, and sweeps backwards, and in parallel in three dimensions, on periodic grids.
 
 use crease::kernel::graph::{ArrayId, Kernel, ParamKind, Role, Schedule};
 use crease_kernels::lbm::{Lattice, VelocitySet, cavity, channel, periodic};

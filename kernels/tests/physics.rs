@@ -235,8 +235,8 @@ fn a_spot_vanishes_divides_or_becomes_a_stripe() {
     }
 }
 
-/// On 64 cells a side what collides at one rate is no flow any more when the layers have moved along it; on 256 it is one,
-/// and what the entropic collision keeps of the energy on 64 is near that.
+/// On 64 cells a side what collides at one rate is no flow any more when the layers have moved along it; on 256 it is
+/// one, and what the entropic collision keeps of the energy on 64 is near that.
 #[test]
 fn an_entropic_collision_stands_sheets_of_less_than_a_cell() {
     let kept =

@@ -95,8 +95,8 @@ impl Kernel {
         self.kernel.array_ids().zip(self.kernel.arrays()).map(described).collect()
     }
 
-    /// Of each observer its name, and of each of its outputs the name, the element type, the names of its indices and the
-    /// reduction that it is, if it is one.
+    /// Of each observer its name, and of each of its outputs the name, the element type, the names of its indices and
+    /// the reduction that it is, if it is one.
     #[getter]
     fn observers(&self) -> Vec<(String, Vec<OutputInfo>)> {
         let described = |(array, reduction): (&Array, &Option<Reduction>)| {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, MutexGuard};
 
 use crease::kernel::graph::Element;
-use crease::{Input, Output};
+use crease::{Input, Output, with_element_type};
 use pyo3::prelude::*;
 
 use crate::arrays::{Cells, CellsMut, CellsView, CellsViewMut, of_any_type, shown, shown_mut};
@@ -254,8 +254,8 @@ impl Run {
         Ok(py.detach(|| run.observed_shape(observer, output))?)
     }
 
-    /// Computes an observer of the states as they are into these arrays, where they lie; or of those that some more steps
-    /// leave, in the last of them if that is faster.
+    /// Computes an observer of the states as they are into these arrays, where they lie; or of those that some more
+    /// steps leave, in the last of them if that is faster.
     #[pyo3(signature = (observer, outputs, steps = 0))]
     fn observe(
         slf: &Bound<'_, Self>,
@@ -349,36 +349,14 @@ impl Run {
         let (py, this) = (slf.py(), slf.get());
         let (region, element) = (region(spans, back), this.element(array)?);
         let (kept, cells) = (&this.kept, (array, &region));
-        match element {
-            Element::F64 => numpy_array::<f64>(py, kept, cells, writable),
-            Element::F32 => numpy_array::<f32>(py, kept, cells, writable),
-            Element::F16 => numpy_array::<crease::f16>(py, kept, cells, writable),
-            Element::U8 => numpy_array::<u8>(py, kept, cells, writable),
-            Element::I8 => numpy_array::<i8>(py, kept, cells, writable),
-            Element::I16 => numpy_array::<i16>(py, kept, cells, writable),
-            Element::U16 => numpy_array::<u16>(py, kept, cells, writable),
-            Element::I32 => numpy_array::<i32>(py, kept, cells, writable),
-            Element::U32 => numpy_array::<u32>(py, kept, cells, writable),
-            Element::I64 => numpy_array::<i64>(py, kept, cells, writable),
-        }
+        with_element_type!(element, T => numpy_array::<T>(py, kept, cells, writable))
     }
 
     /// Folded memory, and where in it the cells of a box are.
     fn folded<'py>(&self, py: Python<'py>, array: &str, spans: Option<Vec<Span>>, back: u32) -> Answer<Described<'py>> {
         let (region, element) = (region(spans, back), self.element(array)?);
         let (kept, cells) = (&self.kept, (array, &region));
-        match element {
-            Element::F64 => folded::<f64>(py, kept, cells),
-            Element::F32 => folded::<f32>(py, kept, cells),
-            Element::F16 => folded::<crease::f16>(py, kept, cells),
-            Element::U8 => folded::<u8>(py, kept, cells),
-            Element::I8 => folded::<i8>(py, kept, cells),
-            Element::I16 => folded::<i16>(py, kept, cells),
-            Element::U16 => folded::<u16>(py, kept, cells),
-            Element::I32 => folded::<i32>(py, kept, cells),
-            Element::U32 => folded::<u32>(py, kept, cells),
-            Element::I64 => folded::<i64>(py, kept, cells),
-        }
+        with_element_type!(element, T => folded::<T>(py, kept, cells))
     }
 }
 

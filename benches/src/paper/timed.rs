@@ -1,4 +1,5 @@
-//! Timed programs: a subject's layouts, its C loops and what is found, checked, and timed in one interleaved comparison.
+//! Timed programs: a subject's layouts, its C loops and what is found, checked, and timed in one interleaved
+//! comparison.
 //!
 //! In: a [`Subject`].   Out: a row for each way and C loop, on one and on all threads.
 //!

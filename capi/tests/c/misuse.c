@@ -700,6 +700,36 @@ static int32_t saw_off(crease_run *run, const crease_progress *progress, void *c
   return CREASE_STOP;
 }
 
+/* Calls of about a given time do all steps together, at least one each, and never more than they may. */
+static void calls_of_some_time(crease_code *code) {
+  crease_run *run = new_run(code);
+  uint64_t left = 3000, done = 7;
+  int64_t step;
+  GOOD(crease_run_advance_for(run, 1e9, 5, &done));
+  HOLDS(done == 1); /* nothing is known yet */
+  while (left > 0) {
+    GOOD(crease_run_advance_for(run, 0.001, left, &done));
+    HOLDS(done > 0 && done <= left);
+    left -= done;
+  }
+  GOOD(crease_run_step(run, &step));
+  HOLDS(step == 3001);
+  GOOD(crease_run_advance_for(run, 0.0, 7, &done));
+  HOLDS(done == 1);
+  GOOD(crease_run_advance_for(run, HUGE_VAL, 6, &done));
+  HOLDS(done == 6);
+  GOOD(crease_run_advance_for(run, 1.0, 0, &done));
+  HOLDS(done == 0);
+  GOOD(crease_run_advance_for(run, 0.0, 1, NULL));
+  EXPECT(crease_run_advance_for(run, -0.5, 1, &done), CREASE_ERROR_ARGUMENT, "argument/number");
+  SAYS("`seconds` is -0.5");
+  EXPECT(crease_run_advance_for(run, NAN, 1, &done), CREASE_ERROR_ARGUMENT, "argument/number");
+  EXPECT(crease_run_advance_for(run, 1.0, UINT64_MAX, &done), CREASE_ERROR_RUN, "run/too-many-steps");
+  HOLDS(done == 0);
+  EXPECT(crease_run_advance_for(NULL, 1.0, 1, &done), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_run_free(run));
+}
+
 static void callbacks(crease_code *code) {
   crease_run *run = new_run(code);
   crease_progress progress;
@@ -931,6 +961,7 @@ int main(int count, char **arguments) {
   observers();
   reductions();
   monitors(code);
+  calls_of_some_time(code);
   callbacks(code);
   cancels(code);
   threads(code);

@@ -167,6 +167,10 @@ void time_loops() {
   const auto is_small = [](crease::Run& run) { return run.read<double>("u", {0, 0}).at(0) < 1e-4; };
   hold(run.advance_until(1, 100, is_small) && run.step() == 14, "until");
   hold(!run.advance_until(1, 2, [](crease::Run&) { return false; }), "never");
+  std::uint64_t left = 50;
+  while (left > 0) left -= run.advance_for(std::chrono::milliseconds(1), left);
+  hold(run.step() == 66 && run.advance_for(std::chrono::seconds(0), 3) == 1, "calls of some time");
+  refuses("argument/number", CREASE_ERROR_ARGUMENT, [&] { run.advance_for(std::chrono::seconds(-1), 3); });
 
   const crease::Cancel cancel;
   run.cancel_with(cancel);

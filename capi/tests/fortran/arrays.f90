@@ -197,6 +197,7 @@ contains
     type(crease_progress) :: progress
     real(real64) :: value
     logical :: is_set
+    integer :: done
     call new_run("kernel decay(size N; run T) {" // nl // &
       "  scalar k: f64" // nl // &
       "  input a[x]: f64 for 0 <= x < N" // nl // &
@@ -218,6 +219,10 @@ contains
     call hold(stat == crease_error_callback .and. index(message, "7") > 0, "a callback that fails")
     call run%read("u", value, [crease_at(0)])
     call hold(value == 0.5_real64, "7 halves")
+    call run%advance_for(0.0_real64, 5, done)
+    call hold(done == 1 .and. run%step() == 8, "a call of some time")
+    call run%advance_for(-1.0_real64, 5, done, stat, message)
+    call hold(stat == crease_error_argument .and. index(message, "seconds") > 0 .and. done == 0, "a negative time")
     call run%set_step(40_int64)
     call hold(run%step() == 40, "a restart")
     call run%fill("u", 2.0_real64)

@@ -73,9 +73,9 @@ pub fn is_flow(kernel: &Kernel) -> bool {
     matches!(fluid_of(&states.map(one_cell).collect()), Ok(Some(_)))
 }
 
-/// What a run of populations means, as fields in lattice units: `density`, `velocity_x`, `velocity_y` and so on, `speed`,
-/// and `vorticity` in the plane of the last two axes. None if the states of the run are no populations of a known velocity
-/// set.
+/// What a run of populations means, as fields in lattice units: `density`, `velocity_x`, `velocity_y` and so on,
+/// `speed`, and `vorticity` in the plane of the last two axes. None if the states of the run are no populations of a
+/// known velocity set.
 ///
 /// # Errors
 /// [`PictureError::Crease`] if the run does not hold its states, [`PictureError::Data`] if they differ in shape.

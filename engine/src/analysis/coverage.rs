@@ -228,7 +228,8 @@ fn keeping_statement(kernel: &Kernel, id: ArrayId, domain: &str) -> Option<Strin
     Some(format!("{name}[{}] for {domain} {{ {copies} }}", index.join(", ")))
 }
 
-/// Missing cells as text, and whether that is a formula: by the names of the sizes if that says the same, else by their values.
+/// Missing cells as text, and whether that is a formula: by the names of the sizes if that says the same, else by their
+/// values.
 fn missing_text(
     (model, bound): (&Model<'_, '_>, &BoundKernel),
     id: ArrayId,

@@ -1,10 +1,10 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
 //! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privatization` which
-//! arrays live inside single tasks; `conflicts` which values may not share storage, `uniform` how far these are apart in
-//! tiles; `coverage` which cells are never written; `relations` hands affine expressions to the integer set library;
-//! `bound` how many are alive at once, `peak_liveness` when most are, `count` counts them; `expansion` gives every write
-//! cells of its own.
+//! arrays live inside single tasks; `conflicts` which values may not share storage, `uniform` how far these are apart
+//! in tiles; `coverage` which cells are never written; `relations` hands affine expressions to the integer set library;
+//! `bound` how many are alive at once, `peak_liveness` when most are, `count` counts them; `expansion` gives every
+//! write cells of its own.
 
 pub(crate) mod accesses;
 pub(crate) mod bound;

@@ -11,13 +11,13 @@
 //! 2. whenever `(t, x)` and `(t + n, x + e)` share one, `n > 0`, every read of the former, or its write if there is
 //!    none, comes before the write of the latter.
 //!
-//! The matrix of the formula says which `(n, e)` share a place. From some `n` on the first component of all time vectors
-//! grows whatever the cells are; below it, few `e` fit into the space and into the moduli. What is left is to compare
-//! the time of `(t + 1, x + d)` with that of `(t + n, x + e)`, in the order that `engine/src/schedule/order.rs` defines.
-//! Statements have one time vector, so that components differ by constants, but for floors: these differ by the floor of
-//! a constant or one more, as their remainders are. Both are looked at, whatever other floors do. What times say of where
-//! a call starts, or ends, is the same for both instances: it is gone from differences, and in remainders of floors, of
-//! which all are looked at.
+//! The matrix of the formula says which `(n, e)` share a place. From some `n` on the first component of all time
+//! vectors grows whatever the cells are; below it, few `e` fit into the space and into the moduli. What is left is to
+//! compare the time of `(t + 1, x + d)` with that of `(t + n, x + e)`, in the order that `engine/src/schedule/order.rs`
+//! defines. Statements have one time vector, so that components differ by constants, but for floors: these differ by
+//! the floor of a constant or one more, as their remainders are. Both are looked at, whatever other floors do. What
+//! times say of where a call starts, or ends, is the same for both instances: it is gone from differences, and in
+//! remainders of floors, of which all are looked at.
 
 use std::collections::BTreeSet;
 

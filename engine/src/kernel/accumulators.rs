@@ -1,9 +1,9 @@
 //! Accumulators of reductions: how an observer's instances that are put into one number run in parallel and in lanes.
 //!
-//! The instances of a statement are cut into parts by their first index of space, and a part has one accumulator for each
-//! value of the last index: rows in lanes, parts in parallel, and no two of them meet in one cell. What is left to add up
-//! in the end is a small array. The cuts depend on the domain alone, so that the bits are those of any number of threads
-//! and lanes, and of whatever schedule and storage the steps have.
+//! The instances of a statement are cut into parts by their first index of space, and a part has one accumulator for
+//! each value of the last index: rows in lanes, parts in parallel, and no two of them meet in one cell. What is left to
+//! add up in the end is a small array. The cuts depend on the domain alone, so that the bits are those of any number of
+//! threads and lanes, and of whatever schedule and storage the steps have.
 
 use num_integer::Integer;
 
@@ -13,8 +13,8 @@ use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Expr, ExprId, Kernel
 use crate::kernel::observers::{OBSERVER_LANES, Observer};
 use crate::kernel::reductions::Reduction;
 
-/// Parts that the instances of a reduction are cut into, at most one more: tasks for as many threads. Shows in `cargo run
-/// --release --example times_of_observers`.
+/// Parts that the instances of a reduction are cut into, at most one more: tasks for as many threads. Shows in
+/// `cargo run --release --example times_of_observers`.
 const REDUCTION_PARTS: i64 = 64;
 
 /// Accumulators of a part of statements that have one index of space: rows of them stay in the first-level cache. Shows

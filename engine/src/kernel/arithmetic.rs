@@ -53,8 +53,8 @@ impl Kernel {
     }
 }
 
-/// Whether a statement has sums, differences or products of integers. The passes know numbers only whose sums round; such
-/// a statement stays as it is.
+/// Whether a statement has sums, differences or products of integers. The passes know numbers only whose sums round;
+/// such a statement stays as it is.
 fn computes_integers(kernel: &Kernel, stmt: &Stmt) -> bool {
     let types = value_types(kernel, stmt).expect("the kernel is verified");
     let is_arithmetic = |expr: &Expr| matches!(expr, Expr::Unary(UnaryOp::Neg, _) | Expr::Binary(..));

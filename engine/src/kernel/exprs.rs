@@ -77,8 +77,8 @@ impl ExprGraph {
         Some(value)
     }
 
-    /// The same as [`Self::finish`] for a statement of a kernel, with its literals folded where other numbers than doubles
-    /// may stand beside them.
+    /// The same as [`Self::finish`] for a statement of a kernel, with its literals folded where other numbers than
+    /// doubles may stand beside them.
     pub(super) fn finish_in(self, kernel: &Kernel, assigns: &mut [Assign]) -> (Vec<Expr>, Vec<Option<ExprId>>) {
         if !self.has_other_numbers(kernel, assigns) {
             return self.finish(assigns);

@@ -88,8 +88,8 @@ impl Kernel {
         Ok(has_more.then_some(Fused { kernel: all, cut }))
     }
 
-    /// The cells of this step that a statement of an observer reads, by who writes them, the farthest ahead first. Cells
-    /// that the same instances write count once.
+    /// The cells of this step that a statement of an observer reads, by who writes them, the farthest ahead first.
+    /// Cells that the same instances write count once.
     fn anchors(&self, stmt: &Stmt) -> Result<Vec<Vec<Writer>>, AffineOverflow> {
         let newest = self.state_write_offset();
         let is_of_step = |array: ArrayId, index: &[Affine]| {
@@ -134,8 +134,8 @@ impl Kernel {
     }
 }
 
-/// The instance of a statement that may write a cell by one of its assignments: each iterator stands alone in some index,
-/// with a factor of 1 or -1. None if one does not.
+/// The instance of a statement that may write a cell by one of its assignments: each iterator stands alone in some
+/// index, with a factor of 1 or -1. None if one does not.
 fn instance_writing(stmt: &Stmt, assign: &Assign, cell: &[Affine]) -> Result<Option<Vec<Affine>>, AffineOverflow> {
     let mut found: Vec<Option<Affine>> = vec![None; stmt.iters.len()];
     for (place, cell) in assign.index.iter().zip(cell) {

@@ -200,8 +200,8 @@ pub enum Expr {
     Index(Affine),
     /// Reads an array cell. `f16` cells are `f32` values, others of the array's element type.
     Load(ArrayId, Vec<Affine>),
-    /// Reads a cell of an input at indices that values say, each clamped to those that the input has. Types are those of
-    /// `Load`.
+    /// Reads a cell of an input at indices that values say, each clamped to those that the input has. Types are those
+    /// of `Load`.
     Lookup(Lookup),
     /// Negation, absolute value, square root, integers nearby, the bits of an integer turned.
     Unary(UnaryOp, ExprId),

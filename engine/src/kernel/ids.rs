@@ -29,7 +29,8 @@ index_type!(
 );
 
 impl ParamId {
-    /// The step before the first one of a call, `_from` in texts: times of kernels with steps may name it, nothing else.
+    /// The step before the first one of a call, `_from` in texts: times of kernels with steps may name it, nothing
+    /// else.
     pub const FROM_STEP: ParamId = ParamId(u32::MAX);
 }
 

@@ -35,7 +35,7 @@ pub struct ClampedIndex {
     pub position: usize,
     /// The last one that the array has, of sizes and numbers.
     pub last: Affine,
-    /// An integer.
+    /// The value, of a type of integers; what lies outside of the index is taken for its first or last number.
     pub value: ExprId,
 }
 
@@ -61,8 +61,7 @@ impl Lookup {
     ) -> Result<Lookup, KernelErrorKind> {
         let table = kernel.array(array);
         if index.len() != table.index.len() {
-            let (expected, found) = (table.index.len(), index.len());
-            return Err(KernelErrorKind::IndexCount { array: table.name.clone(), expected, found });
+            return Err(KernelErrorKind::index_count(table, index.len()));
         }
         let (mut corner, mut clamped) = (Vec::new(), Vec::new());
         for (position, index) in index.into_iter().enumerate() {
@@ -125,7 +124,8 @@ impl Lookup {
     }
 }
 
-/// The first and the last number of an index, of sizes and numbers; each is said once, and together with no other index.
+/// The first and the last number of an index, of sizes and numbers; each is said once, and together with no other
+/// index.
 fn range(kernel: &Kernel, array: &Array, position: usize) -> Result<(Affine, Affine), KernelErrorKind> {
     let unbounded = || KernelErrorKind::TableIndex { array: array.name.clone(), index: array.index[position].clone() };
     let parts = match &array.domain {

@@ -1,8 +1,9 @@
 //! Kernels: systems of affine recurrences over arrays, with named schedules.
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
-//! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags of
-//! `fast_math` it gives, `split` cuts statements in two, `fused` puts observers among the steps, `interpret` runs it on full storage (the oracle).
+//! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags
+//! of `fast_math` it gives, `split` cuts statements in two, `fused` puts observers among the steps, `interpret` runs it
+//! on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;
@@ -22,7 +23,7 @@ pub mod interpret;
 mod intervals;
 mod lex;
 mod lookups;
-mod nearest;
+pub(crate) mod nearest;
 mod normal;
 mod observers;
 mod parse;

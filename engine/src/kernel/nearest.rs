@@ -1,4 +1,4 @@
-//! What was meant by a name that is not known.
+//! What was meant by a name that is not known, and which names there are.
 //!
 //! In: the name, and those that could stand in its place.   Out: the end of a message: the nearest of them, or all.
 
@@ -19,6 +19,12 @@ pub(in crate::kernel) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'
     let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("; known here: {list}{more}")
+}
+
+/// Names with commas; `none` for none.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names = names.collect::<Vec<_>>().join(", ");
+    if names.is_empty() { "none".to_string() } else { names }
 }
 
 /// The name that takes the fewest changes, if those are few for its length; the first of several.

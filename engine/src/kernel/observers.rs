@@ -15,8 +15,8 @@ use crate::kernel::graph::{
 };
 use crate::kernel::reductions::Reduction;
 
-/// Cells of an observer's rows that may be computed at once: as many as the widest vectors have of the smallest numbers.
-/// Shows in `cargo run --release --example times_of_observers`.
+/// Cells of an observer's rows that may be computed at once: as many as the widest vectors have of the smallest
+/// numbers. Shows in `cargo run --release --example times_of_observers`.
 pub(in crate::kernel) const OBSERVER_LANES: u32 = 16;
 
 /// What is computed of a kernel's states on demand: arrays, and numbers that whole arrays are reduced to.

@@ -21,7 +21,7 @@ crease_program::named_choices! {
 }
 
 impl Reduction {
-    /// What no value leaves.
+    /// What a reduction of no values gives: 0 for a sum, infinity for a minimum, minus infinity for a maximum.
     pub fn identity(self) -> f64 {
         match self {
             Reduction::Sum => 0.0,

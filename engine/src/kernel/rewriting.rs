@@ -36,8 +36,8 @@ pub(crate) enum Base {
 /// A time dimension: by its number, or by what it is called.
 ///
 /// A dimension is called `y` where it is the iterator `y` of every statement, perhaps shifted by a number; after
-/// [`skew`](crate::schedule::Rewriter::skew), it keeps its name. The numbers of tiles along `y` are called `tile y`, those
-/// of wavefronts `front`. Of several of one name, the outermost is meant.
+/// [`skew`](crate::schedule::Rewriter::skew), it keeps its name. The numbers of tiles along `y` are called `tile y`,
+/// those of wavefronts `front`. Of several of one name, the outermost is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum TimeDim {
     /// From 0, at the time of the step.

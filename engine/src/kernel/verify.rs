@@ -3,8 +3,8 @@
 //! Names are identifiers and unique; nothing is nested beyond one limit (`depth`); accesses have as many indices as
 //! their arrays; iterators and parameters exist; operands come first and have one type; opaque functions are declared;
 //! inputs are not written, and no cell twice; schedules give each statement one time; state is stepped by the first
-//! iterator and stops with the run parameter, as are inputs over steps. Nothing here needs integer sets: whether all cells are written, bounds of
-//! accesses and legality of schedules are analyses of their own.
+//! iterator and stops with the run parameter, as are inputs over steps. Nothing here needs integer sets: whether all
+//! cells are written, bounds of accesses and legality of schedules are analyses of their own.
 //!
 //! The order of the checks is fixed, so the first error of a kernel is always the same one.
 
@@ -426,8 +426,7 @@ fn verify_access(
     in_range(owner, "array", array.index(), kernel.arrays.len())?;
     let array = kernel.array(array);
     if index.len() != array.index.len() {
-        let (expected, found) = (array.index.len(), index.len());
-        return Err(KernelErrorKind::IndexCount { array: array.name.clone(), expected, found });
+        return Err(KernelErrorKind::index_count(array, index.len()));
     }
     index.iter().try_for_each(|e| verify_affine(kernel, e, iters, owner))
 }

@@ -4,8 +4,8 @@
 //!
 //! A strip runs in vectors if all its values have one type. So conversions are left to loads and stores where they can
 //! be: `u16(a[x])` loads bytes as 16-bit integers, and `u8(b)` is stored without being computed. Literals are made in
-//! the type that becomes of them. Bytes that are only compared, as masks are, are compared as the floating-point numbers
-//! that the statement computes with: each byte is exact in both types.
+//! the type that becomes of them. Bytes that are only compared, as masks are, are compared as the floating-point
+//! numbers that the statement computes with: each byte is exact in both types.
 
 use crease_program::{BinaryOp, CompareOp, Op, StreamId, ValueId, ValueType, integers};
 

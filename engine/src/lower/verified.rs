@@ -24,12 +24,13 @@ pub(crate) fn verified(bounded: Bounded, model: &Model<'_, '_>, _proved: &Layout
     let (program, lengths) = bounded.into_parts();
     // SAFETY: the program was lowered from a schedule that `verify_schedule` found to be legal (a model has no other
     // use) and from a layout, which is made of a mapping that the checker has proved for it. Observers, in a call of
-    // their own or where `verify_fused` has found them to come after the writes, read what lives out of the steps, whose
-    // places nothing else takes any more, and write arrays that nothing else touches. Two accesses to one cell, one of
-    // them a store, are therefore ordered by the schedule: not by iterations of one parallel dimension, which become
-    // those of a parallel loop, nor by lanes of one vector dimension, which bounds the lanes of a strip. Alias facts
-    // follow from addresses by `alias`: differences that are constants, or remainders that differ. Strips of several
-    // rows claim what follows from the same, and run in lanes what each row could (`jit/program/src/jam/rows.rs`).
+    // their own or where `verify_fused` has found them to come after the writes, read what lives out of the steps,
+    // whose places nothing else takes any more, and write arrays that nothing else touches. Two accesses to one cell,
+    // one of them a store, are therefore ordered by the schedule: not by iterations of one parallel dimension, which
+    // become those of a parallel loop, nor by lanes of one vector dimension, which bounds the lanes of a strip. Alias
+    // facts follow from addresses by `alias`: differences that are constants, or remainders that differ. Strips of
+    // several rows claim what follows from the same, and run in lanes what each row could
+    // (`jit/program/src/jam/rows.rs`).
     let verified = unsafe { Verified::new_unchecked(program) };
     let verified = verified.map_err(|fault| LowerError::Program { kernel: model.kernel.name().to_string(), fault })?;
     // SAFETY: only `prove_bounds` makes a `Bounded`, of a program and lengths of which it has shown this.

@@ -1,5 +1,5 @@
-//! Programs beside that of a plan, on the storage that the plan has: what observers compute, by themselves or in the last
-//! step of a call, and calls of few steps in another order.
+//! Programs beside that of a plan, on the storage that the plan has: what observers compute, by themselves or in the
+//! last step of a call, and calls of few steps in another order.
 //!
 //! In: the request of a plan and its layout.   Out: a program, and the layout with what else it touches. Each is found,
 //! verified and lowered in the stages that a plan has, as far as it needs them.
@@ -31,8 +31,8 @@ const MOST_ANCHORS: usize = 4;
 
 /// An observer's program on the storage that a plan has, and that storage with the observer's outputs behind it.
 ///
-/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, but for those that are
-/// put into a reduction, and that all they touch is there, is verified here.
+/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, but for those that
+/// are put into a reduction, and that all they touch is there, is verified here.
 pub(crate) fn observed(
     request: &Request,
     layout: &Layout,
@@ -129,8 +129,8 @@ pub(crate) fn by_step(request: &Request, layout: &Layout, threads: usize) -> Res
     Ok(None)
 }
 
-/// A program in bands of fewer steps, on the storage that a plan has for bands that run at once. None if they do not keep
-/// to that storage.
+/// A program in bands of fewer steps, on the storage that a plan has for bands that run at once. None if they do not
+/// keep to that storage.
 pub(crate) fn in_smaller_bands(
     request: &Request,
     layout: &Layout,

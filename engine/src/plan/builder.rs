@@ -12,6 +12,7 @@ use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::AUTOMATIC;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamKind};
+use crate::kernel::nearest::list;
 use crate::machine::MachineModel;
 use crate::pipeline;
 use crate::plan::Plan;
@@ -106,8 +107,8 @@ impl PlanBuilder {
     }
 
     /// Chooses a schedule by name, or says one as rewritings of another, `rows tile(t 8, y 32) parallel(tile y)`
-    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the name `auto`
-    /// and that is asked for, one is found for these sizes, this machine and these threads
+    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the
+    /// name `auto` and that is asked for, one is found for these sizes, this machine and these threads
     /// ([`Report::schedule_search`](crate::plan::report::Report::schedule_search)).
     #[must_use]
     pub fn schedule(mut self, name: &str) -> Self {
@@ -264,8 +265,8 @@ impl PlanBuilder {
         self.plan(&request, outcome, kept)
     }
 
-    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to be
-    /// found.
+    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to
+    /// be found.
     pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
         let (request, outcome) = self.outcome(first)?;
         self.plan(&request, outcome, Kept::Off)
@@ -381,7 +382,9 @@ impl PlanBuilder {
             Some(wanted) => match schedules.iter().position(|s| *s == wanted) {
                 None if wanted != AUTOMATIC => {
                     let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
-                    return Err(PlanError::UnknownSchedule { kernel, schedule, known: list(schedules) }.into());
+                    return Err(
+                        PlanError::UnknownSchedule { kernel, schedule, known: list(schedules.into_iter()) }.into()
+                    );
                 }
                 position => position,
             },
@@ -433,7 +436,7 @@ impl PlanBuilder {
         let Some(param) = self.sizes.keys().find(|name| !sizes().any(|param| param.name == **name)) else {
             return Ok(());
         };
-        let known = list(sizes().map(|param| param.name.as_str()).collect());
+        let known = list(sizes().map(|param| param.name.as_str()));
         Err(PlanError::UnknownSize { kernel: self.kernel.name().to_string(), param: param.clone(), known })
     }
 
@@ -488,8 +491,4 @@ impl PlanBuilder {
             schedule_note: None,
         })
     }
-}
-
-fn list(names: Vec<&str>) -> String {
-    if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }

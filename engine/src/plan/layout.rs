@@ -326,8 +326,8 @@ const SERIES_CELLS: i64 = 1 << 17;
 /// Steps that there are in any case.
 const LEAST_SERIES_STEPS: i64 = 64;
 
-/// How many steps of an input over steps are in memory: a ring that code takes steps modulo of, longer than what one step
-/// reads. A power of two, of which the remainder is the lower bits.
+/// How many steps of an input over steps are in memory: a ring that code takes steps modulo of, longer than what one
+/// step reads. A power of two, of which the remainder is the lower bits.
 fn steps_kept((first, last): (i64, i64), step_shape: &[i64]) -> i64 {
     let step_cells = step_shape.iter().fold(1_i64, |n, &extent| n.saturating_mul(extent));
     let steps = (SERIES_CELLS / step_cells.max(1)).clamp(LEAST_SERIES_STEPS, SERIES_STEPS);

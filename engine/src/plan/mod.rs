@@ -2,9 +2,10 @@
 //!
 //! `bounds` says how small storage could be, `cached` takes plans from earlier processes, `fitting` finds sizes that
 //! keep to a limit, `footprint` counts what a run keeps in memory, `layout` holds the memory layout, `listing` machine
-//! code for people, `losses` what another kernel or schedule would not cost, `parallelism` says what threads are good for, `place` the places of single cells, `report` what a
-//! user is told, `builder` takes what is asked for, `request` holds it, `search` chooses a schedule where nobody wrote
-//! one, `written` makes one that is written as rewritings, `outcome` is what all stages leave.
+//! code for people, `losses` what another kernel or schedule would not cost, `parallelism` says what threads are good
+//! for, `place` the places of single cells, `report` what a user is told, `builder` takes what is asked for, `request`
+//! holds it, `search` chooses a schedule where nobody wrote one, `written` makes one that is written as rewritings,
+//! `outcome` is what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;

@@ -1,7 +1,6 @@
 //! The report: what a plan decided, for people and as JSON.
 //!
-//! `{"kernel","schedule","schedule_search","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"choices":[..],
-//! "losses":[..],"stages":[..],"notes":[..]}`.
+//! `{"kernel","schedule","schedule_search","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"choices":[..], "losses":[..],"stages":[..],"notes":[..]}`.
 
 use std::collections::BTreeMap;
 

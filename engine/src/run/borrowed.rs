@@ -196,10 +196,10 @@ impl Run {
 }
 
 impl Run {
-    /// Runs `steps` more steps of a kernel with state and lends them arrays of the caller by name, inputs and outputs, for
-    /// this call: they are read and written where they lie, and the run keeps no copies of them. Others are the run's own
-    /// as ever. Rows have to follow each other without gaps ([`RunError::NotInRows`]); of an output, the cells that the
-    /// last step does not compute keep their values.
+    /// Runs `steps` more steps of a kernel with state and lends them arrays of the caller by name, inputs and outputs,
+    /// for this call: they are read and written where they lie, and the run keeps no copies of them. Others are the
+    /// run's own as ever. Rows have to follow each other without gaps ([`RunError::NotInRows`]); of an output, the
+    /// cells that the last step does not compute keep their values.
     ///
     /// ```
     /// use crease::prelude::*;

@@ -19,9 +19,9 @@ impl Run {
     /// Before the first step, an array counts as given once boxes without strides have covered it.
     ///
     /// # Errors
-    /// [`RunError::UnknownArray`], [`RunError::Temporary`], [`RunError::NoSuchLevel`], [`RunError::ElementType`],
-    /// [`RunError::RegionRanges`], [`RunError::OutsideArray`], [`RunError::RegionStep`], [`RunError::RegionShape`],
-    /// [`RunError::Memory`]; nothing has then been copied.
+    /// [`RunError::UnknownArray`], [`RunError::Temporary`], [`RunError::OverSteps`], [`RunError::NoSuchLevel`],
+    /// [`RunError::ElementType`], [`RunError::RegionRanges`], [`RunError::OutsideArray`], [`RunError::RegionStep`],
+    /// [`RunError::RegionShape`], [`RunError::Memory`]; nothing has then been copied.
     pub fn write_box<T: ElementType, D: Dimension>(
         &mut self,
         array: &str,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the calls of a run that may be cancelled take, about: a cancelled run stops within twice this time, or after
-/// the step that it is in. Shows in `cargo run --release --example times_of_calls`.
+/// How long the calls of a run that may be cancelled take, about: a cancelled run stops within twice this time, or
+/// after the step that it is in. Shows in `cargo run --release --example times_of_calls`.
 pub(super) const LOOK: Duration = Duration::from_millis(25);
 
 /// Stops runs, from any thread or from a signal handler: clones are one handle. What it cancels stays so until it is

@@ -55,16 +55,16 @@ impl Progress {
 }
 
 impl Run {
-    /// Lets a handle cancel this run's calls of `advance` and the like, which then return [`RunError::Cancelled`] at the
-    /// last whole step: after some 50 milliseconds, or the step that is being done. Calls are cut into shorter ones for
-    /// that, where tiles of time end if these take no longer; else the schedule pays a little.
+    /// Lets a handle cancel this run's calls of `advance` and the like, which then return [`RunError::Cancelled`] at
+    /// the last whole step: after some 50 milliseconds, or the step that is being done. Calls are cut into shorter ones
+    /// for that, where tiles of time end if these take no longer; else the schedule pays a little.
     pub fn cancel_with(&mut self, cancel: &Cancel) {
         self.cancel = Some(cancel.clone());
     }
 
-    /// Runs at most `most` more steps: as many as take about `time`, as far as calls before tell, but at least one.
-    /// Returns how many. For callers that have something else to look at meanwhile and no thread for it. Such calls end
-    /// where tiles of time end, which costs no speed, if one of these fits in.
+    /// Runs at most `most` more steps: as many as take about `time`, as far as calls before tell, but at least one if
+    /// `most` is not 0. Returns how many. For callers that have something else to look at meanwhile and no thread for
+    /// it. Such calls end where tiles of time end, which costs no speed, if one of these fits in.
     ///
     /// ```
     /// use std::time::Duration;
@@ -108,8 +108,8 @@ impl Run {
         if to >= end { end } else { self.shared.end_of_tiles(self.step, to) }
     }
 
-    /// Runs `steps` more steps and calls back after every `every` of them, and after the last. The callback may read and
-    /// write arrays and set scalars; `ControlFlow::Break` ends the call there.
+    /// Runs `steps` more steps and calls back after every `every` of them, and after the last. The callback may read
+    /// and write arrays and set scalars; `ControlFlow::Break` ends the call there.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -156,8 +156,8 @@ impl Run {
         Ok(progress(self))
     }
 
-    /// Runs until `is_reached` says so, which is asked after every `every` steps, and for `limit` steps at most. Returns
-    /// whether it was reached; [`Run::step`] says when.
+    /// Runs until `is_reached` says so, which is asked after every `every` steps, and for `limit` steps at most.
+    /// Returns whether it was reached; [`Run::step`] says when.
     ///
     /// ```
     /// use crease::prelude::*;

@@ -1,8 +1,11 @@
 //! Why a run was refused: names, shapes, element types, memory, or the compiled code's own checks.
+//!
+//! One flat list, in the order of names, values, shapes and regions, steps, borrowed arrays, memory.
 
 use crease_jit::{CallError, FieldError, PoolError};
 
-use crate::kernel::graph::{Array, Element, Kernel};
+use crate::kernel::graph::Element;
+use crate::kernel::nearest::list;
 use crate::run::available::LimitedBy;
 
 /// Why a run was refused.
@@ -489,32 +492,6 @@ pub enum RunError {
     #[error(transparent)]
     #[strum(transparent)]
     Call(#[from] CallError),
-}
-
-impl RunError {
-    /// A name that is no array of the kernel, and those that are.
-    pub fn unknown_array(kernel: &Kernel, array: &str) -> RunError {
-        let known = list(kernel.arrays().iter().map(|array| array.name.as_str()));
-        RunError::UnknownArray { kernel: kernel.name().to_string(), array: array.to_string(), known }
-    }
-
-    /// A name that is no observer of the kernel, and those that are.
-    pub fn unknown_observer(kernel: &Kernel, observer: &str) -> RunError {
-        let known = list(kernel.observers().iter().map(|observer| observer.name.as_str()));
-        RunError::UnknownObserver { kernel: kernel.name().to_string(), observer: observer.to_string(), known }
-    }
-
-    /// A name that is none of the outputs of an observer, and those that are.
-    pub fn unknown_output(observer: &str, outputs: &[Array], output: &str) -> RunError {
-        let known = list(outputs.iter().map(|output| output.name.as_str()));
-        RunError::UnknownOutput { observer: observer.to_string(), output: output.to_string(), known }
-    }
-}
-
-/// Names with commas; `none` for none.
-pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names = names.collect::<Vec<_>>().join(", ");
-    if names.is_empty() { "none".to_string() } else { names }
 }
 
 /// What to do about a level that was not given.

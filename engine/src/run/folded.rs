@@ -38,7 +38,7 @@ pub struct FoldedCoordinate {
     pub offset: i64,
     /// Positive.
     pub modulus: i64,
-    /// In cells.
+    /// Cells of the buffer from one value of the coordinate to the next.
     pub stride: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct FoldedIndex {
     pub min: i64,
     /// How many values it has.
     pub extent: usize,
-    /// In cells, of any sign.
+    /// Cells of the buffer from one value of the index to the next, of any sign.
     pub stride: i64,
     /// Positive; the extent where nothing wraps.
     pub modulus: i64,
@@ -133,7 +133,7 @@ impl<'a, T> Folded<'a, T> {
 }
 
 impl FoldedCoordinate {
-    /// Of a cell.
+    /// Of the cell with these values of the indices: one for each of [`Self::coefficients`], in their order.
     pub fn value(&self, index: &[i64]) -> i64 {
         let products = self.coefficients.iter().zip(index).map(|(&by, &i)| i128::from(by) * i128::from(i));
         (products.sum::<i128>() + i128::from(self.offset)).rem_euclid(i128::from(self.modulus)) as i64

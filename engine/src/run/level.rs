@@ -35,8 +35,8 @@ pub(super) struct LevelConditions {
     period: Option<i64>,
 }
 
-/// Steps after which levels may be kept as before, at most. Places that alternate do after two; larger periods are those
-/// of rings, which would fill whatever is remembered of them before they came to the same place again.
+/// Steps after which levels may be kept as before, at most. Places that alternate do after two; larger periods are
+/// those of rings, which would fill whatever is remembered of them before they came to the same place again.
 const MAX_PERIOD: i64 = 4;
 
 /// Positions of each axis, from the first to before the second.

@@ -2,17 +2,15 @@
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies,
-//! from `copy_lists` what was asked for before.
-//! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
-//! arrays are `reduced` to; `observing` does so in the steps that leave these states, where code with both `fused` is
-//! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
-//! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
-//! storage as it is.
-//! `calls` checks what code needs and calls it; `drive` is for time loops, in calls at some `pace` where `cancel` may end
-//! them; `short_calls`, with `short_times`, and `calls_in_bands`, with `smaller_bands`, are for what is too short for
-//! tiles of time.
-//! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
-//! `memory` refuse what there is no memory for.
+//! from `copy_lists` what was asked for before. `observe` runs what a kernel computes of its states on demand, once it
+//! is `observed` in machine code, with numbers that arrays are `reduced` to; `observing` does so in the steps that
+//! leave these states, where code with both `fused` is faster, as `fused_times` say; `numbers` looks for NaN in that
+//! way, when the `monitor` is due. `given` remembers what was written of the `kept_levels`, `series` what was given of
+//! inputs over `steps`, `facts` tells of it; `folded` shows storage as it is. `calls` checks what code needs and calls
+//! it; `drive` is for time loops, in calls at some `pace` where `cancel` may end them; `short_calls`, with
+//! `short_times`, and `calls_in_bands`, with `smaller_bands`, are for what is too short for tiles of time. `borrowed`
+//! runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and `memory` refuse
+//! what there is no memory for.
 
 mod available;
 mod borrowed;
@@ -50,6 +48,7 @@ mod steps;
 mod transfer;
 mod tune;
 mod tune_schedule;
+mod unknown_names;
 mod walk;
 
 use std::sync::{Arc, Mutex, OnceLock};
@@ -58,6 +57,7 @@ use crease_jit::{CompileOptions, Compiled, ElementType, Field, FieldOptions, Kep
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
+use crate::kernel::nearest::list;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
@@ -82,7 +82,6 @@ pub use borrowed::{Input, Output};
 pub use cancel::Cancel;
 pub use drive::Progress;
 pub use error::RunError;
-use error::list;
 pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
 pub use options::{MemoryCheck, ObserverForm, RunOptions};
 pub use region::{IndexRange, Region};
@@ -345,8 +344,8 @@ impl Run {
     /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
     ///
     /// # Errors
-    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`], [`RunError::Memory`]; nothing has then
-    /// been copied.
+    /// [`RunError::UnknownArray`], [`RunError::Temporary`], [`RunError::OverSteps`], [`RunError::Shape`],
+    /// [`RunError::ElementType`], [`RunError::Memory`]; nothing has then been copied.
     pub fn write<T: ElementType, D: Dimension>(&mut self, array: &str, view: ArrayView<'_, T, D>) -> Result<(), Error> {
         self.write_back(array, 0, view)
     }
@@ -409,9 +408,11 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::OutputNotGiven`],
-    /// [`RunError::StateNotGiven`], [`RunError::StepsNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`],
-    /// and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
-    /// [`RunError::Cancelled`] after some of the steps, if somebody may cancel the run ([`Self::cancel_with`]).
+    /// [`RunError::StateNotGiven`], [`RunError::StepsNotGiven`], [`RunError::LiveInTemporary`],
+    /// [`RunError::NoSteps`], [`RunError::TooManySteps`], and for copies of inputs and outputs the errors of
+    /// [`Code::instantiate_with`]; nothing has then been computed. After some of the steps, and with the state of the
+    /// last one, [`RunError::Cancelled`] if somebody may cancel the run ([`Self::cancel_with`]), and
+    /// [`RunError::NotANumber`] if it is monitored ([`Self::monitor_nan`]).
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
         self.advance_to(self.end_after(steps)?, &mut [])
     }

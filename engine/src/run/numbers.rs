@@ -1,7 +1,7 @@
 //! A monitor for NaN: where a run went wrong, found while it runs.
 //!
-//! What looks is an observer like those of kernels: a reduction over all cells of all states, on folded storage, with all
-//! threads. Only where it finds something are cells read one by one.
+//! What looks is an observer like those of kernels: a reduction over all cells of all states, on folded storage, with
+//! all threads. Only where it finds something are cells read one by one.
 
 use crease_jit::ElementType;
 use ndarray::{ArrayD, IxDyn};
@@ -17,9 +17,9 @@ const CELLS_TO_SEARCH: usize = 1 << 16;
 
 impl Run {
     /// Looks for NaN in all cells of all states after every `every` steps from now on, over however many calls; 0 ends
-    /// that. Calls of `advance` and the like then stop at the step where one is found with [`RunError::NotANumber`], which
-    /// names array, cell and step, and leave the states to be read. Calls are cut into shorter ones for that, and a look
-    /// costs about as much as reading all states once, which is why it has to be asked for.
+    /// that. Calls of `advance` and the like then stop at the step where one is found with [`RunError::NotANumber`],
+    /// which names array, cell and step, and leave the states to be read. Calls are cut into shorter ones for that, and
+    /// a look costs about as much as reading all states once, which is why it has to be asked for.
     ///
     /// ```
     /// use crease::prelude::*;

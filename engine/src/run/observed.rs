@@ -1,5 +1,5 @@
-//! An observer that is compiled: its program, on which storage, of which arrays; and observers that are compiled among the
-//! steps.
+//! An observer that is compiled: its program, on which storage, of which arrays; and observers that are compiled among
+//! the steps.
 
 use crease_jit::Compiled;
 

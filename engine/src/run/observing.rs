@@ -5,9 +5,9 @@
 //! A pass of its own reads from memory what the last step has just written there. So the statements of observers may
 //! also stand among those of the last step (`fused`), where lattices and fields are still in registers: the same
 //! operations on the same values, so that all bits are the same. That code runs the last tile of time of a call, which
-//! is one step where schedules go by steps, and the plan's own code what is before. It is planned when passes have taken
-//! as long as the plan took, so that nobody waits for what pays for nobody; then both forms are timed in turns, and the
-//! faster one stays (`fused_times`). Reductions have an order of their own and stay behind the steps.
+//! is one step where schedules go by steps, and the plan's own code what is before. It is planned when passes have
+//! taken as long as the plan took, so that nobody waits for what pays for nobody; then both forms are timed in turns,
+//! and the faster one stays (`fused_times`). Reductions have an order of their own and stay behind the steps.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,8 +31,8 @@ struct Asked<'a> {
 
 impl Run {
     /// Runs `steps` more steps and computes an observer of the states that they leave, as [`Self::advance`] and
-    /// [`Self::observe`] after it do, with the same bits. Where that is faster, the last step computes it on the way; what
-    /// that takes is planned and compiled once it pays, and kept with the code.
+    /// [`Self::observe`] after it do, with the same bits. Where that is faster, the last step computes it on the way;
+    /// what that takes is planned and compiled once it pays, and kept with the code.
     ///
     /// ```
     /// use crease::prelude::*;
@@ -57,9 +57,9 @@ impl Run {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Self::observe`], of which nothing has then been computed; those of [`Self::advance`]: where some of the
-    /// steps were done, as [`RunError::Cancelled`] says, the outputs are as they were. [`RunError::NotANumber`] is of the
-    /// states after the last step only if the outputs are, too.
+    /// Those of [`Self::observe`], of which nothing has then been computed; those of [`Self::advance`]: where some of
+    /// the steps were done, as [`RunError::Cancelled`] says, the outputs are as they were. [`RunError::NotANumber`] is
+    /// of the states after the last step only if the outputs are, too.
     pub fn advance_observing(
         &mut self,
         steps: u64,
@@ -119,8 +119,8 @@ impl Run {
         self.advance_last(end, &names, &mut asked)
     }
 
-    /// Where the last call that ended with these observers, in this order, computed those that are no reductions. None if
-    /// there was no such call, or all of them are reductions, which stay behind the steps.
+    /// Where the last call that ended with these observers, in this order, computed those that are no reductions. None
+    /// if there was no such call, or all of them are reductions, which stay behind the steps.
     pub fn observer_form(&self, observers: &[&str]) -> Option<ObserverForm> {
         let is_array = |name: &&&str| self.shared.observer(name).is_ok_and(|observer| !observer.reduces());
         let names: Vec<String> = observers.iter().filter(is_array).map(|name| name.to_string()).collect();

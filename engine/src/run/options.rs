@@ -42,14 +42,14 @@ pub struct RunOptions {
     pub denormals: Denormals,
     /// Where its own threads run. Default: wherever the system puts them.
     pub affinity: Affinity,
-    /// Whether the run records what its threads do in steps, for [`Run::take_load`](crate::Run::take_load). Default: no;
-    /// it costs two looks at the clock for each run of iterations that a thread takes.
+    /// Whether the run records what its threads do in steps, for [`Run::take_load`](crate::Run::take_load). Default:
+    /// no; it costs two looks at the clock for each run of iterations that a thread takes.
     pub records_load: bool,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
-    /// Where [`Run::advance_observing`](crate::Run::advance_observing) computes observers, the same bits in any case. Of
-    /// those that no step can compute on the way, always in a pass. Default: none, which is in a pass until passes have
-    /// taken as long as the plan took, then in both ways in turns, then in the faster one.
+    /// Where [`Run::advance_observing`](crate::Run::advance_observing) computes observers, the same bits in any case.
+    /// Of those that no step can compute on the way, always in a pass. Default: none, which is in a pass until passes
+    /// have taken as long as the plan took, then in both ways in turns, then in the faster one.
     pub observers: Option<ObserverForm>,
 }
 

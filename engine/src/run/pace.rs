@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-/// By how much more steps a call may have than the last one: steps need not take the same time each. The first call of a
-/// run has one. Shows in `cargo run --release --example times_of_calls`.
+/// By how much more steps a call may have than the last one: steps need not take the same time each. The first call of
+/// a run has one. Shows in `cargo run --release --example times_of_calls`.
 const LONGER_CALLS: u64 = 64;
 
 /// What a call that took less than this part of another one says less than that one.

@@ -2,10 +2,10 @@
 //!
 //! In: the steps of a call.   Out: whole bands, and programs for what is left, in smaller ones (`schedule::bands`).
 //!
-//! Bands of `B` steps, `P` of them at once, take `P B` steps together. Of fewer, the first band has most, and other threads
-//! wait. A program in bands of as many steps as are left for each stands on the same storage, so that a run may change
-//! between the two at any step, with the same bits. It is planned and compiled when it would have saved as much time as
-//! the plan took, so that nobody waits for what pays for nobody, and is kept with the code.
+//! Bands of `B` steps, `P` of them at once, take `P B` steps together. Of fewer, the first band has most, and other
+//! threads wait. A program in bands of as many steps as are left for each stands on the same storage, so that a run may
+//! change between the two at any step, with the same bits. It is planned and compiled when it would have saved as much
+//! time as the plan took, so that nobody waits for what pays for nobody, and is kept with the code.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -34,9 +34,10 @@ impl Run {
         self.series.of(id).ok_or_else(|| RunError::NotOverSteps { array: array.to_string() })
     }
 
-    /// Gives an input over steps its values at `first` and the steps after it; the view's first axis are the steps. They
-    /// may be given in parts, long before they are needed or just before [`Run::advance`], each part beginning where one
-    /// before has ended, or earlier: then it counts instead. They are forgotten once no step reads them any more.
+    /// Gives an input over steps its values at `first` and the steps after it; the view's first axis are the steps.
+    /// They may be given in parts, long before they are needed or just before [`Run::advance`], each part beginning
+    /// where one before has ended, or earlier: then it counts instead. They are forgotten once no step reads them any
+    /// more.
     ///
     /// ```
     /// use crease::prelude::*;

@@ -2,15 +2,16 @@
 //!
 //! In: a level, axes of a box, memory of the same extents, the run's fields.   Out: nothing but the copies.
 //!
-//! What is written is cut into parts with a thread each. A read is cut along an axis of the caller's memory, whose parts
-//! have no cell in common. A write is cut by places of the folded fields, because cells that are apart in an array need
-//! not be so in its field: every part walks the whole box, skips what lies elsewhere, and writes a slice of its own.
+//! What is written is cut into parts with a thread each. A read is cut along an axis of the caller's memory, whose
+//! parts have no cell in common. A write is cut by places of the folded fields, because cells that are apart in an
+//! array need not be so in its field: every part walks the whole box, skips what lies elsewhere, and writes a slice of
+//! its own.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crease_jit::{
-    ElementType, Field, Places, Pool, Row, Streams, Strided, StridedMut, last_level_cache_bytes, streaming,
+    ElementType, Field, Places, Pool, Row, RowCopies, Strided, StridedMut, copying_rows, last_level_cache_bytes,
 };
 
 use crate::run::copy_lists::{CopyList, CopyLists, Direction, Request};
@@ -28,8 +29,8 @@ const SHARED_FROM_BYTES: usize = 2 << 20;
 /// Measured by `cargo run --release --example times_of_boxes`.
 const PARTS_PER_THREAD: usize = 2;
 
-/// Bytes of a box from which on it gets a copy list: cells that are looked at one by one, now here, now there, would drive
-/// out the lists of halos. Not measured.
+/// Bytes of a box from which on it gets a copy list: cells that are looked at one by one, now here, now there, would
+/// drive out the lists of halos. Not measured.
 const LISTED_FROM_BYTES: usize = 256;
 
 /// Cells of an edge of the tiles in which boxes are copied whose closest cells in memory are not those in the field.
@@ -89,7 +90,7 @@ pub(super) fn read<T: ElementType>(
     let strides = memory.strides().to_vec();
     let request = request::<T>(boxed, Direction::Read, &strides);
     if let Some(list) = request.and_then(|request| lists.find(&request)) {
-        return streaming(is_streamed::<T>(axes), |how| {
+        return copying_rows(is_streamed::<T>(axes), |how| {
             list.for_each(|buffer, row, places| memory.copy_from(row, cells(fields, buffer), places, how));
         });
     }
@@ -139,7 +140,7 @@ fn read_part<T: ElementType>(
     list: &mut Option<CopyList>,
 ) {
     let first: Vec<usize> = positions.iter().map(|(low, _)| *low).collect();
-    streaming(is_streamed::<T>(axes), |how| {
+    copying_rows(is_streamed::<T>(axes), |how| {
         level.for_each_block(axes, positions, &mut |block| {
             let strides = memory.strides().to_vec();
             let buffer = block.piece.buffer;
@@ -213,7 +214,7 @@ pub(super) fn write<T: ElementType>(
         return write_in_parts(&walks, axes, fields, memory, parts, pool);
     }
     let request = request::<T>(boxed, Direction::Write, memory.strides());
-    streaming(is_streamed::<T>(axes), |how| {
+    copying_rows(is_streamed::<T>(axes), |how| {
         if let Some(list) = request.and_then(|request| lists.find(&request)) {
             return list.for_each(|buffer, row, places| memory.copy_to(row, cells_mut(fields, buffer), places, how));
         }
@@ -271,7 +272,7 @@ fn write_in_parts<T: ElementType>(
         }
     }
     let past_caches = is_streamed::<T>(axes);
-    run_all(pool, tasks, |slices| streaming(past_caches, |how| write_part(walks, slices, memory, how)));
+    run_all(pool, tasks, |slices| copying_rows(past_caches, |how| write_part(walks, slices, memory, how)));
 }
 
 /// Copies what of the walks lies in slices of the fields.
@@ -279,7 +280,7 @@ fn write_part<T: ElementType>(
     walks: &[(Range<usize>, Walk)],
     mut slices: Vec<Option<Slice<'_, T>>>,
     memory: &Strided<'_, T>,
-    how: &Streams,
+    how: &RowCopies,
 ) {
     for (bounds, walk) in walks {
         let slice = slices[walk.buffer].as_mut().expect("a walk is in a buffer of cells");

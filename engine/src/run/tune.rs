@@ -127,8 +127,8 @@ impl Scratch {
         Ok(least.iter().map(|seconds| seconds / steps as f64).collect())
     }
 
-    /// The least time of the plan's own code for a step, or for a whole pass, in calls of as many steps as tiles of time
-    /// are made for.
+    /// The least time of the plan's own code for a step, or for a whole pass, in calls of as many steps as tiles of
+    /// time are made for.
     pub(super) fn seconds_of_many_steps(&mut self) -> Result<f64, Error> {
         let shared = self.code.shared().clone();
         let code = &shared.compiled;

@@ -63,8 +63,8 @@ impl PlanBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`PlanBuilder::build`] for all candidates, and [`Plan::compile_with`]; [`Error::Run`] if there are no threads or
-    /// no memory to time in.
+    /// As [`PlanBuilder::build`] for all candidates, and [`Plan::compile_with`]; [`Error::Run`] if there are no threads
+    /// or no memory to time in.
     pub fn build_tuned(self, options: &CompileOptions, memory: &TuningMemory) -> Result<TunedPlan, Error> {
         let name = self.kernel_name().to_string();
         let key = self.tuning_key(options)?;

@@ -18,7 +18,7 @@ use crate::check::{Readers, Region, steps_come_first};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 use crate::schedule::order::{Epoch, Phase};
-use crate::schedule::reason::{Offender, instance_text, read_each_other, reason};
+use crate::schedule::reason::{Offender, bounds_left, instance_text, read_each_other, reason, time_text};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
@@ -101,7 +101,7 @@ pub enum IllegalSchedule {
         reader: String,
     },
     /// A reference leaves the array's index space.
-    #[error("{instance} touches `{array}[{cell}]`, outside its index space")]
+    #[error("{instance} {access} `{array}[{cell}]`, outside its index space{bounds}")]
     OutOfBounds {
         /// The array.
         array: String,
@@ -109,9 +109,13 @@ pub enum IllegalSchedule {
         instance: String,
         /// The cell, as comma-separated indices.
         cell: String,
+        /// `reads` or `writes`.
+        access: &'static str,
+        /// Which index leaves its range, and that range; starts with a separator.
+        bounds: String,
     },
     /// Two instances of a statement have equal time vectors.
-    #[error("schedule `{schedule}` is illegal: it runs {first} and {second} at the same time vector")]
+    #[error("schedule `{schedule}` is illegal: it runs {first} and {second} at the same time vector{time}")]
     SharedTime {
         /// The schedule.
         schedule: String,
@@ -119,6 +123,8 @@ pub enum IllegalSchedule {
         first: String,
         /// The other one.
         second: String,
+        /// The time vector, ` [1, 6]`; empty where it is not known.
+        time: String,
     },
 }
 
@@ -223,8 +229,8 @@ pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Resu
     let distinct = same.subtract(&time.domain()?.identity()?)?;
     let (first, second) = distinct.sample_pair()?.expect("a map that is not injective has two such points");
     let name = |point: &[i64]| instance_text(model, stmt, point);
-    let (first, second, schedule) = (name(&first), name(&second), model.schedule.name.clone());
-    Err(IllegalSchedule::SharedTime { schedule, first, second }.into())
+    let (time, schedule) = (time_text(model, stmt, &first), model.schedule.name.clone());
+    Err(IllegalSchedule::SharedTime { schedule, first: name(&first), second: name(&second), time }.into())
 }
 
 /// Refuses references to `arrays` that leave their index space.
@@ -249,10 +255,12 @@ pub(crate) fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result
         let outside = cells.subtract(space)?;
         let cell = outside.sample()?.expect("a set that is not empty has a point");
         let culprits = access.intersect_range(&outside)?.domain()?;
+        let bounds = bounds_left(model, reference.array, space, &cell)?;
         let cell = cell.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let array = model.kernel.array(reference.array).name.clone();
         let instance = instance(model, reference.stmt, &culprits)?;
-        return Err(IllegalSchedule::OutOfBounds { array, instance, cell }.into());
+        let access = if reference.is_write { "writes" } else { "reads" };
+        return Err(IllegalSchedule::OutOfBounds { array, instance, cell, access, bounds }.into());
     }
     Ok(())
 }

@@ -4,9 +4,12 @@
 //!
 //! Only called once a schedule is refused, so nothing here decides anything.
 
+use crease_isl::Set;
+
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::kernel::affine::Affine;
+use crate::kernel::domain_text;
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 
 /// An instance in the wrong order; none for what happens outside the run.
@@ -55,6 +58,36 @@ fn time_of(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> Option<Vec<i64
         e.substitute_iters(&point).ok()?.as_constant()
     };
     model.schedule.times[stmt.index()].iter().map(value).collect()
+}
+
+/// The time vector of an instance, ` [1, 6]`; empty where it depends on more than iterators and sizes.
+pub(super) fn time_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
+    let text = |time: Vec<i64>| time.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    time_of(model, stmt, point).map_or(String::new(), |time| format!(" [{}]", text(time)))
+}
+
+/// Which index of a cell outside of an array's index space leaves its range: how the message goes on that names the cell.
+pub(super) fn bounds_left(
+    model: &Model<'_, '_>,
+    array: ArrayId,
+    space: &Set<'_>,
+    cell: &[i64],
+) -> Result<String, AnalysisError> {
+    let array = model.kernel.array(array);
+    if space.is_empty()? {
+        return Ok(", which has no cells for these sizes".to_string());
+    }
+    for (position, (index, &value)) in array.index.iter().zip(cell).enumerate() {
+        let range = match (space.dim_min(position)?, space.dim_max(position)?) {
+            (Some(low), Some(high)) if value < low || value > high => format!("goes from {low} to {high}"),
+            (Some(low), _) if value < low => format!("begins at {low}"),
+            (_, Some(high)) if value > high => format!("ends at {high}"),
+            _ => continue,
+        };
+        return Ok(format!("; index `{index}` {range}"));
+    }
+    let params: Vec<String> = model.kernel.params().iter().map(|param| param.name.clone()).collect();
+    Ok(format!(", which is `{}`", domain_text(&array.domain, &array.index, &params)))
 }
 
 /// Whether two instances read values of an array that the other one writes: then neither can come first.

@@ -11,7 +11,7 @@ use crate::schedule::cone::{cone_of, distances_of};
 use crate::schedule::hexagonal::Hexagon;
 use crate::schedule::pipelined::{Pipeline, behind_for};
 use crate::schedule::skewed::{Leaning, lean_for};
-use crate::schedule::transform::TransformError;
+use crate::schedule::transform::{TransformError, unknown_dimension};
 
 /// What wavefronts are called.
 const FRONT: &str = "front";
@@ -345,8 +345,7 @@ impl<'k> Rewriter<'k> {
             TimeDim::Number(number) => self.schedule.verify_dim(number).map(|()| number),
             TimeDim::Name(name) => {
                 let found = self.names.iter().position(|known| known.as_ref() == Some(&name));
-                let (schedule, dimension) = (self.schedule.name.clone(), name);
-                found.ok_or(TransformError::UnknownDimension { schedule, dimension })
+                found.ok_or_else(|| unknown_dimension(&self.schedule, &name, &self.names))
             }
         }
     }

@@ -21,12 +21,14 @@ pub enum TransformError {
         known: String,
     },
     /// No time dimension is the iterator of that name in every statement.
-    #[error("schedule `{schedule}`: no time dimension is `{dimension}` in every statement; number them instead")]
+    #[error("schedule `{schedule}`: no time dimension is `{dimension}` in every statement; there are {known}")]
     UnknownDimension {
         /// The schedule.
         schedule: String,
         /// The name asked for.
         dimension: String,
+        /// The dimensions with their numbers, from 0, and their names.
+        known: String,
     },
     /// The dimension does not exist.
     #[error("schedule `{schedule}` has {dims} time dimensions, none of number {dim} (they count from 0)")]
@@ -289,14 +291,28 @@ impl Kernel {
 
     /// The first time dimension that is the iterator `name` in every statement.
     pub(crate) fn time_dimension(&self, schedule: &Schedule, name: &str) -> Result<usize, TransformError> {
-        let is_iterator = |dim: usize| {
+        let is_iterator = |dim: usize, name: &str| {
             self.stmts().iter().zip(&schedule.times).all(|(stmt, time)| {
                 let iter = stmt.iters.iter().position(|iter| iter == name);
                 iter.is_some_and(|iter| time[dim] == Affine::iter(iter))
             })
         };
-        let (schedule_name, dimension) = (schedule.name.clone(), name.to_string());
-        let unknown = || TransformError::UnknownDimension { schedule: schedule_name, dimension };
-        (0..schedule.dims.len()).find(|dim| is_iterator(*dim)).ok_or_else(unknown)
+        let iters = || self.stmts().first().map_or(&[][..], |stmt| &stmt.iters);
+        let name_of = |dim: usize| iters().iter().find(|iter| is_iterator(dim, iter)).cloned();
+        let unknown = || {
+            let names: Vec<Option<String>> = (0..schedule.dims.len()).map(name_of).collect();
+            unknown_dimension(schedule, name, &names)
+        };
+        (0..schedule.dims.len()).find(|dim| is_iterator(*dim, name)).ok_or_else(unknown)
     }
+}
+
+/// A name that no time dimension of a schedule has, where these are called so, if anything.
+pub(crate) fn unknown_dimension(schedule: &Schedule, dimension: &str, names: &[Option<String>]) -> TransformError {
+    let known = |(number, name): (usize, &Option<String>)| match name {
+        Some(name) => format!("{number} (`{name}`)"),
+        None => number.to_string(),
+    };
+    let known = names.iter().enumerate().map(known).collect::<Vec<_>>().join(", ");
+    TransformError::UnknownDimension { schedule: schedule.name.clone(), dimension: dimension.to_string(), known }
 }

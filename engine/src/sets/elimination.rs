@@ -221,8 +221,8 @@ impl Rows {
 
 /// Rows that remember which ones they were made of, so that most of those that others imply are never made.
 ///
-/// Of rows made by eliminating `k` variables from inequalities, those that combine more than `k + 1` of them follow from
-/// the others (Kohler, 1967). Using up an equality is no such step: it replaces a variable by what it equals.
+/// Of rows made by eliminating `k` variables from inequalities, those that combine more than `k + 1` of them follow
+/// from the others (Kohler, 1967). Using up an equality is no such step: it replaces a variable by what it equals.
 pub(crate) struct Traced {
     rows: Vec<(Row, u128)>,
     eliminated: u32,

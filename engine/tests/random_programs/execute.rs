@@ -76,8 +76,8 @@ impl Case {
         self.contents(&|id, index| arrays[&self.kernel.array(id).name].get(index).expect("the box holds all cells"))
     }
 
-    /// Runs compiled code, in calls of this many steps if there are steps; only a call that is refused is an error. Also
-    /// how many calls computed an observer of the states in their last step.
+    /// Runs compiled code, in calls of this many steps if there are steps; only a call that is refused is an error.
+    /// Also how many calls computed an observer of the states in their last step.
     pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<(Contents, usize), Error> {
         let mut fused = 0;
         let options = RunOptions::default().threads(threads).guard_pages(true).observers(ObserverForm::Fused);

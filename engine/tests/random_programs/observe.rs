@@ -53,8 +53,8 @@ pub(crate) fn with_observer(kernel: &Kernel) -> Kernel {
         })
 }
 
-/// Runs some steps that end with copies of the states, which are compared with what the run gives back; whether the last
-/// step made them. If the kernel has no such observer, just the steps.
+/// Runs some steps that end with copies of the states, which are compared with what the run gives back; whether the
+/// last step made them. If the kernel has no such observer, just the steps.
 pub(crate) fn advance(kernel: &Kernel, run: &mut Run, steps: u64) -> Result<bool, crease::Error> {
     if kernel.observer(COPIED).is_none() {
         return run.advance(steps).map(|()| false);

@@ -1,5 +1,5 @@
-//! Random rewritings of the schedule `base`, as text: by numbers, as statements need have no iterator in common. Whether
-//! they are possible, and legal, is left to chance.
+//! Random rewritings of the schedule `base`, as text: by numbers, as statements need have no iterator in common.
+//! Whether they are possible, and legal, is left to chance.
 
 use crease::kernel::graph::Kernel;
 use fastrand::Rng;

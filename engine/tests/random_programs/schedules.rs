@@ -1,6 +1,6 @@
 //! Random schedules as text: positions before, between or behind the iterators; permuted, shifted, skewed, reversed and
-//! tiled iterators; parallel and vector dimensions; rows and steps that share a pass of the lanes. Whether they are legal
-//! is left to chance.
+//! tiled iterators; parallel and vector dimensions; rows and steps that share a pass of the lanes. Whether they are
+//! legal is left to chance.
 
 use super::affine::{ITERS, substitute};
 use super::generate::{Generator, Position};

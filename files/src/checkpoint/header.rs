@@ -3,8 +3,8 @@
 //! In: what a run consists of, or the beginning of a file.   Out: bytes, or what they describe, with every number
 //! compared with every other that it has to agree with.
 //!
-//! The preamble keeps its layout in all versions, so that a later version is told from a damaged file. Checksums are the
-//! 64-bit XXH3.
+//! The preamble keeps its layout in all versions, so that a later version is told from a damaged file. Checksums are
+//! the 64-bit XXH3.
 
 use std::path::Path;
 
@@ -200,8 +200,8 @@ pub(super) fn text_of(kernel: &Kernel) -> String {
 }
 
 impl Header {
-    /// The header as it is written, with blanks up to where blocks begin, and each level in its place. Blanks are part of
-    /// what its checksum is of. Returns where the file ends.
+    /// The header as it is written, with blanks up to where blocks begin, and each level in its place. Blanks are part
+    /// of what its checksum is of. Returns where the file ends.
     pub(super) fn place(&mut self) -> Result<(Vec<u8>, u64), CheckpointError> {
         // Offsets are numbers in the header and move its end: they are made as wide as they can get.
         let mut header_bytes = 0;
@@ -228,7 +228,8 @@ impl Header {
         Ok(offset)
     }
 
-    /// What these bytes describe, where it is consistent: blocks fill the file, and their sizes are those of their shapes.
+    /// What these bytes describe, where it is consistent: blocks fill the file, and their sizes are those of their
+    /// shapes.
     pub(super) fn read(bytes: &[u8], preamble: Preamble) -> Result<Header, String> {
         let header: Header = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let mut offset = PREAMBLE_BYTES + preamble.header_bytes;

@@ -139,8 +139,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`CheckpointError::OtherKernel`], [`CheckpointError::OtherSizes`], [`CheckpointError::OtherArray`],
-    /// [`CheckpointError::NotThere`], [`CheckpointError::Run`] if there is no memory for copies of inputs; the run is then
-    /// as it was. [`CheckpointError::HalfRestored`] if the file can no longer be read: the run then has no state.
+    /// [`CheckpointError::NotThere`], [`CheckpointError::Run`] if there is no memory for copies of inputs; the run is
+    /// then as it was. [`CheckpointError::HalfRestored`] if the file can no longer be read: the run then has no state.
     pub fn restore(&self, run: &mut Run) -> Result<Restored, CheckpointError> {
         self.verify_fits(run)?;
         // Memory is allocated by the first write, before anything is written.

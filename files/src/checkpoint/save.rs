@@ -19,8 +19,8 @@ use crease::with_element_type;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SaveOptions {
-    /// Whether inputs are saved that the run was given. Without them a restored run has to be given them anew: for large
-    /// inputs that never change. Default: they are.
+    /// Whether inputs are saved that the run was given. Without them a restored run has to be given them anew: for
+    /// large inputs that never change. Default: they are.
     pub inputs: bool,
     /// Whether the file is on the disk, and not in the system's memory, when the call returns. Without it, a power cut
     /// may leave neither the old checkpoint nor the new one; that the process is killed does no harm. Default: it is.
@@ -60,7 +60,8 @@ pub struct Saved {
 /// Saves a run: its step, its scalars, all levels of its states, and every input and output that holds values.
 ///
 /// The file is written under another name in the same directory, synced and renamed, so that at every moment the path
-/// leads to the checkpoint before or to the new one. No second copy of an array is in memory, but some megabytes of one.
+/// leads to the checkpoint before or to the new one. No second copy of an array is in memory, but some megabytes of
+/// one.
 ///
 /// ```
 /// use crease::prelude::*;

@@ -20,8 +20,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// What the arguments of a run that counts steps can be: whoever shows that a program stays inside for all of these
-/// has shown it for each of its calls. A call of 0.4 microseconds a step, the shortest that was seen, gets there in five
+/// What the arguments of a run that counts steps can be: whoever shows that a program stays inside for all of these has
+/// shown it for each of its calls. A call of 0.4 microseconds a step, the shortest that was seen, gets there in five
 /// days; with more steps, folds of large planes would not fit 64 bits.
 pub const ANY_STEP: RangeInclusive<i64> = 0..=1 << 40;
 

@@ -116,17 +116,3 @@ impl Env<'_> {
         Ok(false)
     }
 }
-
-impl CompareOp {
-    /// Whether the comparison holds; of what cannot be ordered (NaN), only `Ne` does.
-    pub fn holds<T: PartialOrd>(self, lhs: T, rhs: T) -> bool {
-        match self {
-            CompareOp::Lt => lhs < rhs,
-            CompareOp::Le => lhs <= rhs,
-            CompareOp::Gt => lhs > rhs,
-            CompareOp::Ge => lhs >= rhs,
-            CompareOp::Eq => lhs == rhs,
-            CompareOp::Ne => lhs != rhs,
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! The interpreter inside strips: addresses, then the operations block by block.
 //!
-//! A value is 64 bits per lane: the bits of a double, the bits of a float, an integer as an `i64`, or 0 and 1. So opaque accumulators pass
-//! through untouched, and each operation is one loop over its lanes.
+//! A value is 64 bits per lane: the bits of a double, the bits of a float, an integer as an `i64`, or 0 and 1. So
+//! opaque accumulators pass through untouched, and each operation is one loop over its lanes.
 
 use super::cells::Memory;
 use super::cursor::Cursor;

@@ -4,8 +4,8 @@
 //! rows.
 //!
 //! A tile of 8 by 8 cells is a loop around a strip of eight iterations. Run by itself, each strip costs a call, and its
-//! loads wait for the stores of the strip before it, as they are neither at the same cells nor apart from them. With all
-//! rows in one strip, addresses are computed once, and code carries what is stored to later rows in registers
+//! loads wait for the stores of the strip before it, as they are neither at the same cells nor apart from them. With
+//! all rows in one strip, addresses are computed once, and code carries what is stored to later rows in registers
 //! (`jit/src/vector/load_sharing.rs`). For a row `t` at the cells `b - t + j`, which reads the row before it around its
 //! own cells, iteration `j` runs all rows at their `j`-th cell.
 //!

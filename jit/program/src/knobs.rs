@@ -19,8 +19,8 @@ pub(crate) const STORE_PAGE_BYTES: u64 = 4096;
 /// `bench --suite images --prefetch never --prefetch auto`.
 pub(crate) const LOAD_PAGE_BYTES: u64 = 512;
 
-/// Pages of a cache that are followed in an analysis of reuse, each for itself and its neighbours. Marks of the catalogue
-/// are those of all pages; a quarter as many make some of them differ. Shows in the stage `reuse` of
+/// Pages of a cache that are followed in an analysis of reuse, each for itself and its neighbours. Marks of the
+/// catalogue are those of all pages; a quarter as many make some of them differ. Shows in the stage `reuse` of
 /// `bench --suite latency`.
 pub(crate) const FOLLOWED_PAGES: u64 = 512;
 
@@ -42,12 +42,12 @@ pub(crate) const FEWEST_ITERATIONS: u64 = 4;
 pub(crate) const NON_TEMPORAL_REUSE: u64 = 4;
 
 /// Rows that do not continue each other are short if they have fewer bytes: a processor that follows a row has hardly
-/// begun when it ends. Shows in `bench --suite images --kernel blur-tiled-f32 --schedule "lines tile(y 1024)" --schedule
-/// "lines tile(y 2048)" --set N=8192 --threads 1 --non-temporal never --non-temporal auto`.
+/// begun when it ends. Shows in
+/// `bench --suite images --kernel blur-tiled-f32 --schedule "lines tile(y 1024)" --schedule "lines tile(y 2048)" --set N=8192 --threads 1 --non-temporal never --non-temporal auto`.
 pub(crate) const SHORT_ROW_BYTES: i64 = 8192;
 
-/// Bytes between two rows that continue each other all the same: borders that strips leave out, and padding. Shows in the
-/// same.
+/// Bytes between two rows that continue each other all the same: borders that strips leave out, and padding. Shows in
+/// the same.
 pub(crate) const SAME_ROW_BYTES: i64 = 512;
 
 /// A stream is cold if at least one in this many of its bytes comes from memory. Shows in

@@ -50,8 +50,8 @@ named_choices! {
     ]
 }
 
-/// Operations with two operands of one type. Sums, differences and products of integers wrap; there is no quotient and no
-/// remainder of them.
+/// Operations with two operands of one type. Sums, differences and products of integers wrap; there is no quotient and
+/// no remainder of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     /// Sum.
@@ -89,8 +89,8 @@ named_choices! {
 }
 
 /// Operations on two numbers as the integers that their bits are; the result is the number with the resulting bits.
-/// Floating-point numbers are taken apart so: what mathematical functions are made of. Which NaN an operation gives is not defined, so that bits of one are not,
-/// either.
+/// Floating-point numbers are taken apart so: what mathematical functions are made of. Which NaN an operation gives is
+/// not defined, so that bits of one are not, either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BitOp {
     /// Bits in both.
@@ -152,4 +152,18 @@ named_choices! {
         ("eq", CompareOp::Eq),
         ("ne", CompareOp::Ne),
     ]
+}
+
+impl CompareOp {
+    /// Whether the comparison holds; of what cannot be ordered (NaN), only `Ne` does.
+    pub fn holds<T: PartialOrd>(self, lhs: T, rhs: T) -> bool {
+        match self {
+            CompareOp::Lt => lhs < rhs,
+            CompareOp::Le => lhs <= rhs,
+            CompareOp::Gt => lhs > rhs,
+            CompareOp::Ge => lhs >= rhs,
+            CompareOp::Eq => lhs == rhs,
+            CompareOp::Ne => lhs != rhs,
+        }
+    }
 }

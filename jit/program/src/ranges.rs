@@ -80,8 +80,8 @@ impl Scope {
         Some(Interval { min: min.checked_add(constant)?, max: max.checked_add(constant)? })
     }
 
-    /// An upper bound of `form`. Forms that differ by a constant have bounds that do so, too: wherever a bound is divided,
-    /// the form was multiplied before.
+    /// An upper bound of `form`. Forms that differ by a constant have bounds that do so, too: wherever a bound is
+    /// divided, the form was multiplied before.
     fn upper(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
         let constant = std::mem::take(&mut form.constant);
         if form.is_constant() {

@@ -9,13 +9,14 @@
 //! costs a transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and
 //! after it. A load whose line is not at hand waits for memory, unless the line was prefetched in time.
 //!
-//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved half as much again
-//! as fits into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
-//! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below
-//! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it, and if its rows are long or continue each
-//! other. What the run has stored last is taken to be read when it has ended. A stream is cold if half of what it loads
-//! was not touched lately; what is prefetched for it is further on in its row, or the next row, if these are short and lie
-//! apart. Programs that fit the cache, bytes, cells that are not adjacent and the copies of workers are never marked.
+//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved half as much
+//! again as fits into the cache are cut short, as what they still do is too far away to be found there: the clock,
+//! which counts bytes that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely
+//! (below [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it, and if its rows are long or
+//! continue each other. What the run has stored last is taken to be read when it has ended. A stream is cold if half of
+//! what it loads was not touched lately; what is prefetched for it is further on in its row, or the next row, if these
+//! are short and lie apart. Programs that fit the cache, bytes, cells that are not adjacent and the copies of workers
+//! are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
@@ -52,8 +53,8 @@ impl Program {
     }
 
     /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
-    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many are
-    /// marked.
+    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many
+    /// are marked.
     pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes) }
     }

@@ -53,7 +53,8 @@ pub(super) struct Scope {
     pub(super) answers: Answers,
 }
 
-/// Ranges of forms without their constants, which streams of a strip share: true until a condition is added. A clone is there to be changed, and begins without.
+/// Ranges of forms without their constants, which streams of a strip share: true until a condition is added. A clone is
+/// there to be changed, and begins without.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     ranges: RefCell<FxHashMap<Affine, Option<Interval>>>,
@@ -147,8 +148,8 @@ impl Scope {
         self.known.truncate(len);
     }
 
-    /// The same where none of the variables that are forgotten is ever asked for again, or defined anew: what is known of
-    /// forms of the others stays true.
+    /// The same where none of the variables that are forgotten is ever asked for again, or defined anew: what is known
+    /// of forms of the others stays true.
     pub(super) fn leave(&mut self, len: usize) {
         if self.answers.are_many() {
             self.answers.forget();

@@ -3,9 +3,9 @@
 //! In: a stream with axes, and a value for each of them.   Out: how far from the stream's cell the lookup reads.
 //!
 //! A stream with axes is at the *corner* of a part of a buffer that nothing writes: at the cell where each value is the
-//! first one of its axis. A value is brought into the range of its axis before anything is done with it, so that a lookup
-//! reads nothing else than that part, whatever the values are. Addresses are therefore shown to be inside without them:
-//! as those of the corner, and of what is as far away from it as the axes are long.
+//! first one of its axis. A value is brought into the range of its axis before anything is done with it, so that a
+//! lookup reads nothing else than that part, whatever the values are. Addresses are therefore shown to be inside
+//! without them: as those of the corner, and of what is as far away from it as the axes are long.
 
 use super::fault::Fault;
 use super::types::{Address, BufferAccess, Program, Stream, ValueId};
@@ -49,8 +49,8 @@ impl TableAxis {
 }
 
 impl Stream {
-    /// How many cells of a block the farthest cell of its table lies behind the corner; none beyond 64 bits. Nothing for
-    /// arrays, whose coordinates count on their own.
+    /// How many cells of a block the farthest cell of its table lies behind the corner; none beyond 64 bits. Nothing
+    /// for arrays, whose coordinates count on their own.
     pub fn table_cells(&self) -> Option<i64> {
         self.table.iter().try_fold(0_i64, |sum, axis| match axis.along {
             Along::Cells(cells) => sum.checked_add(axis.reach().checked_mul(i64::try_from(cells).ok()?)?),

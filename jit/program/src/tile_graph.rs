@@ -5,10 +5,10 @@
 //! tiles before it that have to be done.
 //!
 //! A tile needs those that last wrote what it touches, and what it writes it may write when those that read it are
-//! done: cells are those of the folded storage, so that an edge may come from storage that is used again as well as from
-//! a value. Cells are looked at in grains of 128 bytes; two tiles that touch one grain, one of them writing,
-//! have an edge even where they touch different cells of it. So the graph may have more edges than there are, never
-//! fewer. Tiles of one loop need nothing of each other, which is what parallel means.
+//! done: cells are those of the folded storage, so that an edge may come from storage that is used again as well as
+//! from a value. Cells are looked at in grains of 128 bytes; two tiles that touch one grain, one of them writing, have
+//! an edge even where they touch different cells of it. So the graph may have more edges than there are, never fewer.
+//! Tiles of one loop need nothing of each other, which is what parallel means.
 //!
 //! Bytes come from memory if more was touched since the grain was touched last than the cache holds, in the program's
 //! order; a grain counts once a tile.

@@ -420,16 +420,16 @@ pub enum Op {
         /// `F64` or `F32`.
         ty: ValueType,
     },
-    /// Reads one cell per lane. Integers convert to `ty` as by `Convert`, `f16` cells exactly to `F32`; other cells have
-    /// their own type.
+    /// Reads one cell per lane. Integers convert to `ty` as by `Convert`, `f16` cells exactly to `F32`; other cells
+    /// have their own type.
     Load {
         /// Where.
         stream: StreamId,
         /// Any but `Bool`.
         ty: ValueType,
     },
-    /// Reads one cell of a table per lane: from where the stream is, along each of its axes, as far as a value says that
-    /// is brought into the axis' range first. The cell converts as that of a load does.
+    /// Reads one cell of a table per lane: from where the stream is, along each of its axes, as far as a value says
+    /// that is brought into the axis' range first. The cell converts as that of a load does.
     Lookup {
         /// The corner of the table, and its axes.
         stream: StreamId,

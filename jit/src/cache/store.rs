@@ -117,8 +117,8 @@ impl PlanCache {
         PlanCache { directory: Some(directory.into()) }
     }
 
-    /// Keeps plans and code in `crease/plans` in the user's directory for such things: what `XDG_CACHE_HOME` names, else
-    /// `.cache` in the home directory; nothing is kept where there is neither.
+    /// Keeps plans and code in `crease/plans` in the user's directory for such things: what `XDG_CACHE_HOME` names,
+    /// else `.cache` in the home directory; nothing is kept where there is neither.
     pub fn of_user() -> Self {
         PlanCache { directory: directory_of_user().map(|crease| crease.join("plans")) }
     }
@@ -213,8 +213,8 @@ fn value_in(bytes: &[u8], key: &[u8]) -> Option<std::ops::Range<usize>> {
 }
 
 /// Removes files that were not used for longest, until those of a cache take three quarters of what they may; nothing
-/// while they take no more than that. What processes left unfinished that were killed counts, too. What cannot be removed
-/// stays.
+/// while they take no more than that. What processes left unfinished that were killed counts, too. What cannot be
+/// removed stays.
 fn remove_oldest(directory: &Path, most_bytes: u64) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let of_cache = |entry: &fs::DirEntry| {

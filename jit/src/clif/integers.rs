@@ -42,7 +42,7 @@ impl Emitter<'_, '_> {
             BinaryOp::Mul => self.b.ins().imul(a, b),
             BinaryOp::Min | BinaryOp::Max => {
                 let (less, more) = if op == BinaryOp::Min { (a, b) } else { (b, a) };
-                let is_first = self.b.ins().icmp(condition(CompareOp::Lt, ty), less, more);
+                let is_first = self.b.ins().icmp(int_cc(CompareOp::Lt, ty), less, more);
                 self.b.ins().select(is_first, a, b)
             }
             BinaryOp::AddSat | BinaryOp::SubSat if ty == ValueType::I64 => self.saturating_word(op, a, b),
@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
 
     /// Whether two integers compare so.
     pub(super) fn integer_compare(&mut self, op: CompareOp, ty: ValueType, a: Value, b: Value) -> Value {
-        self.b.ins().icmp(condition(op, ty), a, b)
+        self.b.ins().icmp(int_cc(op, ty), a, b)
     }
 
     /// A number in another type of numbers, one of which at least is an integer type.
@@ -154,7 +154,7 @@ pub(super) fn register(ty: ValueType) -> Type {
 }
 
 /// The comparison of numbers of a type.
-pub(super) fn condition(op: CompareOp, ty: ValueType) -> IntCC {
+pub(super) fn int_cc(op: CompareOp, ty: ValueType) -> IntCC {
     let signed = match op {
         CompareOp::Lt => IntCC::SignedLessThan,
         CompareOp::Le => IntCC::SignedLessThanOrEqual,

@@ -3,11 +3,11 @@
 //! Constants are folded on the way. Divisors are constants: powers of two become shifts, the rest products
 //! ([`super::division`]). Nothing here runs per cell.
 
-use crease_program::{CompareOp, Cond, Int};
+use crease_program::{Cond, Int, ValueType};
 
 use super::emitter::{AtHand, Emitter, Num};
+use super::integers::int_cc;
 use crate::strip::hash_of_terms;
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
@@ -239,10 +239,10 @@ impl<'a> Emitter<'a, '_> {
             Cond::Compare(op, a, b) => {
                 let (a, b) = (self.int(a), self.int(b));
                 if let (Num::Const(a), Num::Const(b)) = (a, b) {
-                    return Num::Const(i64::from(holds(*op, a, b)));
+                    return Num::Const(i64::from(op.holds(a, b)));
                 }
                 let (x, y) = (self.value(a), self.value(b));
-                Num::Value(self.b.ins().icmp(int_cc(*op), x, y))
+                Num::Value(self.b.ins().icmp(int_cc(*op, ValueType::I64), x, y))
             }
             Cond::And(parts) => self.combine(parts, 0, |emitter, a, b| emitter.b.ins().band(a, b)),
             Cond::Or(parts) => self.combine(parts, 1, |emitter, a, b| emitter.b.ins().bor(a, b)),
@@ -265,27 +265,5 @@ impl<'a> Emitter<'a, '_> {
             }
         }
         result.map_or(Num::Const(1 - absorbing), Num::Value)
-    }
-}
-
-fn holds(op: CompareOp, a: i64, b: i64) -> bool {
-    match op {
-        CompareOp::Lt => a < b,
-        CompareOp::Le => a <= b,
-        CompareOp::Gt => a > b,
-        CompareOp::Ge => a >= b,
-        CompareOp::Eq => a == b,
-        CompareOp::Ne => a != b,
-    }
-}
-
-fn int_cc(op: CompareOp) -> IntCC {
-    match op {
-        CompareOp::Lt => IntCC::SignedLessThan,
-        CompareOp::Le => IntCC::SignedLessThanOrEqual,
-        CompareOp::Gt => IntCC::SignedGreaterThan,
-        CompareOp::Ge => IntCC::SignedGreaterThanOrEqual,
-        CompareOp::Eq => IntCC::Equal,
-        CompareOp::Ne => IntCC::NotEqual,
     }
 }

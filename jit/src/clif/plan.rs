@@ -34,8 +34,8 @@ const VECTOR_BITS: u32 = 128;
 pub(super) enum Shape {
     /// One cell.
     Scalar,
-    /// 2, 4, 8 or 16 cells: the first lanes of vectors of 128 bits. Types that are narrower than the widest of the strip
-    /// leave the lanes above to chance.
+    /// 2, 4, 8 or 16 cells: the first lanes of vectors of 128 bits. Types that are narrower than the widest of the
+    /// strip leave the lanes above to chance.
     Lanes(u8),
 }
 

@@ -265,8 +265,8 @@ impl<'a> Emitter<'a, '_> {
         self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));
     }
 
-    /// Moves the pointers that are at their limits at `start`, or beyond, and returns the end of the segment that begins
-    /// there.
+    /// Moves the pointers that are at their limits at `start`, or beyond, and returns the end of the segment that
+    /// begins there.
     fn next_cut(&mut self, rings: &Rings, table: &Table, start: Value, length: Value) -> Value {
         let [ring, pointer, done] = [(); 3].map(|()| self.b.create_block());
         let next_ring = self.b.create_block();

@@ -20,8 +20,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use crease_program::Address;
 
 impl<'a> Emitter<'a, '_> {
-    /// Whether the pointers of a strip stay in one turn of their rings for `length` iterations, and no ring ends between
-    /// those of a group.
+    /// Whether the pointers of a strip stay in one turn of their rings for `length` iterations, and no ring ends
+    /// between those of a group.
     pub(super) fn stays_in_rings(&mut self, plan: &StripPlan<'a>, rings: &Rings, length: Num) -> Value {
         let (mut least, mut all) = (None, None);
         let leads = |pointer: &usize| !rings.groups.follows(*pointer);
@@ -68,8 +68,8 @@ impl<'a> Emitter<'a, '_> {
         Some(self.b.ins().icmp_imm_s(holds, position, limit))
     }
 
-    /// Runs iterations `start..end` of a strip that is cut, from a filled table: with pointers joined, if they lie as far
-    /// apart as their positions.
+    /// Runs iterations `start..end` of a strip that is cut, from a filled table: with pointers joined, if they lie as
+    /// far apart as their positions.
     pub(super) fn cut_segment(&mut self, wide: &WideCall, groups: &Groups, start: Num, end: Num) {
         let Some(joined) = wide.joined else {
             return self.wide_segment(wide.function, wide, start, end);

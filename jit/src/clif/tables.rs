@@ -2,9 +2,9 @@
 //!
 //! In: the corner of a table, its axes and a value for each of them.   Out: the cells.
 //!
-//! A value is brought into the range of its axis, unless all numbers of its type are in it: a byte needs no comparison in
-//! a table of 256 cells. What is then added to the corner's address is what the proof of bounds has counted with. There
-//! is no instruction here for cells at places that lanes say, so the cells of a block are read one by one.
+//! A value is brought into the range of its axis, unless all numbers of its type are in it: a byte needs no comparison
+//! in a table of 256 cells. What is then added to the corner's address is what the proof of bounds has counted with.
+//! There is no instruction here for cells at places that lanes say, so the cells of a block are read one by one.
 
 use crease_program::{Along, BinaryOp, MOST_AXES, StreamId, TableAxis, ValueType};
 

@@ -2,14 +2,15 @@
 //!
 //! In: an operation of a block of lanes.   Out: its code.
 //!
-//! A block has as many lanes as the widest type of the strip has in a vector of 128 bits, and each value of the strip is
-//! one vector. A narrower type uses its first lanes only; what is above them may be anything, as no operation traps and
-//! none moves it down. A truth value is a mask as wide as what was compared, and is made as wide as what it chooses from.
+//! A block has as many lanes as the widest type of the strip has in a vector of 128 bits, and each value of the strip
+//! is one vector. A narrower type uses its first lanes only; what is above them may be anything, as no operation traps
+//! and none moves it down. A truth value is a mask as wide as what was compared, and is made as wide as what it chooses
+//! from.
 
 use crease_program::{BinaryOp, CompareOp, Element, ShiftOp, UnaryOp, ValueType};
 
 use super::emitter::{Emitter, plain};
-use super::integers::{condition, register};
+use super::integers::{int_cc, register};
 use super::plan::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
@@ -179,7 +180,7 @@ impl Emitter<'_, '_> {
             BinaryOp::Mul => self.b.ins().imul(a, b),
             BinaryOp::Min | BinaryOp::Max if ty == ValueType::I64 => {
                 let (less, more) = if op == BinaryOp::Min { (a, b) } else { (b, a) };
-                let is_first = self.b.ins().icmp(condition(CompareOp::Lt, ty), less, more);
+                let is_first = self.b.ins().icmp(int_cc(CompareOp::Lt, ty), less, more);
                 self.b.ins().bitselect(is_first, a, b)
             }
             BinaryOp::Min if is_unsigned => self.b.ins().umin(a, b),

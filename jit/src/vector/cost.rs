@@ -24,8 +24,10 @@ use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 use super::aligned_stores::AlignedStores;
 use super::allocate::allocate;
 use super::allocation::{Allocation, SharedLoads};
-use super::body::{Body, StripFacts, numbers_of};
+use super::body::Body;
 use super::conversions::conversion_instructions;
+use super::eligible::numbers_of;
+use super::facts::StripFacts;
 use super::few_alive::with_few_alive;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
@@ -108,7 +110,7 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let is_aligned = aligned_stores.is_some();
     let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options.prefetch).is_some();
     let is_cold = !streams && facts.strip.streams.iter().any(is_ahead);
-    let block = |each| Block::new(&body, each, Kept { is_aligned, is_cold }, fetched_lines);
+    let block = |each| Block::new(&body, each, Placement { is_aligned, is_cold }, fetched_lines);
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
     let reads_ahead = allocation.shared.as_ref().is_some_and(SharedLoads::reads_ahead);
@@ -178,7 +180,7 @@ impl WideStrip<'_> {
 
 /// Where the cells of a strip are.
 #[derive(Clone, Copy)]
-struct Kept {
+struct Placement {
     /// Whether stores begin with a line.
     is_aligned: bool,
     /// Whether rows come from memory, and results do not go past the caches.
@@ -195,7 +197,7 @@ struct Block {
 
 impl Block {
     /// A block of these instructions, which fetches this many lines that it writes.
-    fn new(body: &Body<'_>, each: &Sequence, kept: Kept, fetched_lines: f64) -> Self {
+    fn new(body: &Body<'_>, each: &Sequence, placement: Placement, fetched_lines: f64) -> Self {
         let cycles = body.shape.features.cycles;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
@@ -216,7 +218,7 @@ impl Block {
             };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
-                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, kept)),
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, placement)),
             };
         }
         let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
@@ -258,11 +260,11 @@ impl Loops {
     fn strip_cycles(&self, length: i64, unroll_factor: i64) -> f64 {
         let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
         let cycles = self.shape.features.cycles;
-        let (block, kept, start) = match self.main {
+        let (block, left_out, start) = match self.main {
             Some(block) => (block, i64::from(self.reads_ahead), cycles.sharing),
             None => (self.rest, 0, 0.0),
         };
-        let iterations = (blocks - kept).max(0) / unroll_factor;
+        let iterations = (blocks - left_out).max(0) / unroll_factor;
         let start = start + if self.is_aligned { cycles.aligning } else { 0.0 };
         let main = start + iterations as f64 * (unroll_factor as f64 * block.cycles + cycles.loop_end);
         let (one, blocks) = (self.rest.cycles, blocks - iterations * unroll_factor);
@@ -314,16 +316,16 @@ fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64
 
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
-fn load_cycles(body: &Body<'_>, from: Memory, number: Number, kept: Kept) -> f64 {
+fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement) -> f64 {
     let cycles = body.shape.features.cycles;
     let aligned = cycles.load * body.shape.bytes_of(number) as f64 / 32.0;
     let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
-        Memory::Cell(stream) | Memory::NextCell(stream) if kept.is_cold && bytes(stream) == LINE_BYTES => {
+        Memory::Cell(stream) | Memory::NextCell(stream) if placement.is_cold && bytes(stream) == LINE_BYTES => {
             cycles.waiting_load
         }
-        Memory::NextCell(_) if kept.is_aligned => aligned,
+        Memory::NextCell(_) if placement.is_aligned => aligned,
         Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
             LINE_BYTES => cycles.split_load,
             _ => cycles.unaligned_load,

@@ -12,11 +12,11 @@
 //! Blocks so read earlier than without. That is right where no store of the strip writes what they read, or none but
 //! those that come behind the load: a fold puts new values where old ones have been read.
 //!
-//! Several rows or steps in one strip read what an earlier one of them has stored, up to a vector further along the row.
-//! From memory such a load would wait until the store is done, as it is neither all of it nor apart from it. Its vector
-//! is cut out of the one that the block has just computed and the one before that, which is kept; only in the first
-//! block the cells before come from memory. That is right where every other store of the strip comes behind the load, or
-//! writes the same cells earlier.
+//! Several rows or steps in one strip read what an earlier one of them has stored, up to a vector further along the
+//! row. From memory such a load would wait until the store is done, as it is neither all of it nor apart from it. Its
+//! vector is cut out of the one that the block has just computed and the one before that, which is kept; only in the
+//! first block the cells before come from memory. That is right where every other store of the strip comes behind the
+//! load, or writes the same cells earlier.
 
 use crease_program::Op;
 

@@ -40,7 +40,7 @@ pub(crate) struct Pipelined {
 }
 
 /// What each of two blocks has for itself: the first ones of these, or as many behind them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Bank {
     /// Vector registers.
     pub(crate) vectors: usize,

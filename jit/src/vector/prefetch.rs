@@ -11,7 +11,8 @@
 //! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
 //! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
-use super::body::{Body, StripFacts};
+use super::body::Body;
+use super::facts::StripFacts;
 use super::shape::{Extent, LINE_BYTES};
 use crate::knobs::{BYTES_AHEAD, FOLLOWED_ROWS, PREFETCH_DISTANCES};
 use crate::options::Prefetch;

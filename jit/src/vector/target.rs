@@ -8,8 +8,8 @@
 
 use crease_program::{MOST_AXES, ScalarId};
 
-use super::body::StripFacts;
 use super::cost::{WideStrip, choose};
+use super::facts::StripFacts;
 use super::prefetch::Ahead;
 use super::shape::{Features, LINE_BYTES};
 use crate::listing::StripListing;

@@ -16,8 +16,8 @@ const PAGE_BYTES: i64 = 4096;
 
 impl Function<'_, '_, '_> {
     /// Counts how many cells there are before the first one at which the first store writes at a multiple of a vector's
-    /// size: none if too many stores lie differently, if few vectors are to come, or if halves of lines would be written
-    /// past the caches to several arrays that begin at the same place of a page. All registers but those of the
+    /// size: none if too many stores lie differently, if few vectors are to come, or if halves of lines would be
+    /// written past the caches to several arrays that begin at the same place of a page. All registers but those of the
     /// arguments are free here.
     pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
         let (bytes, lanes) = (stores.vector_bytes, self.encoding.body.shape.lanes());

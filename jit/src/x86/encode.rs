@@ -77,7 +77,7 @@ pub(super) struct Encoding<'b, 'a> {
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
     /// What the block has for itself, if it is the second one of two at a time.
-    pub(super) bank: Option<Bank>,
+    pub(super) bank: Option<&'b Bank>,
     /// Lines to prefetch.
     pub(super) ahead: Ahead,
 }
@@ -311,7 +311,7 @@ impl Encoding<'_, '_> {
             _ => Register::ZMM0,
         };
         let number = usize::from(register.number);
-        let bank = self.bank.as_ref().map(|bank| bank.vectors).filter(|vectors| number < *vectors);
+        let bank = self.bank.map(|bank| bank.vectors).filter(|vectors| number < *vectors);
         first + (number + bank.unwrap_or(0)) as u32
     }
 
@@ -320,7 +320,7 @@ impl Encoding<'_, '_> {
         match register.class {
             Class::Vector => self.vector(register),
             Class::Mask => {
-                let number = usize::from(register.number) + self.bank.as_ref().map_or(0, |bank| bank.masks);
+                let number = usize::from(register.number) + self.bank.map_or(0, |bank| bank.masks);
                 assert!(number < self.body.shape.masks(), "there are few masks");
                 FIRST_MASK + number as u32
             }
@@ -390,7 +390,7 @@ impl Encoding<'_, '_> {
     }
 
     pub(super) fn slot(&self, slot: usize) -> MemoryOperand {
-        let own = self.bank.as_ref().map(|bank| &bank.own_slots).filter(|own| own.contains(&slot));
+        let own = self.bank.map(|bank| &bank.own_slots).filter(|own| own.contains(&slot));
         let slot = slot + own.map_or(0, Range::len);
         assert!(slot < self.slots, "slot {slot} of {} lies outside the frame", self.slots);
         memory(Register::RSP, slot as i64 * self.body.shape.bytes)

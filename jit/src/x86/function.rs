@@ -180,7 +180,7 @@ pub(super) struct Function<'f, 'b, 'a> {
     pub(super) encoding: &'f mut Encoding<'b, 'a>,
     homes: &'f Homes,
     strip: &'f WideStrip<'a>,
-    pub(super) allocation: &'f Allocation,
+    pub(super) allocation: &'b Allocation,
     /// What [`loads_early`] says.
     pub(super) early: Option<(Sequence, Sequence)>,
 }

@@ -2,8 +2,8 @@
 //!
 //! In: a load or a store of a block.   Out: code.
 //!
-//! AVX-512 masks the lanes of a remainder. With AVX2 a remainder runs in parts of a vector of 128 bits: all of it, half,
-//! and so on down to one integer. Memory beside them is not touched.
+//! AVX-512 masks the lanes of a remainder. With AVX2 a remainder runs in parts of a vector of 128 bits: all of it,
+//! half, and so on down to one integer. Memory beside them is not touched.
 
 use super::avx::Avx;
 use super::encode::{Encoding, Source};

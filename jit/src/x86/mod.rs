@@ -6,9 +6,10 @@
 //! `avx` says what the two have; `function` lays out the loops around blocks, `alignment` what brings stores to
 //! multiples of a vector's size, by what `alignment_slot` keeps, `carried` what a loop finds that shares vectors,
 //! `pipelined` a loop whose blocks overlap; `encode` and `codes` make instructions of blocks, by what `kinds` says that
-//! they do; `truth` compares and chooses; `float_cells` converts floating-point numbers from cells and to them. `integers` has the operations on integers, of which some take several instructions,
-//! `integer_cells` their loads and stores, and `integer_codes` their instructions. Strips of several types have
-//! `conversions`, by the table in `conversion_codes`, `mixed_cells` and `lookups`. `assembler` makes bytes and text.
+//! they do; `truth` compares and chooses; `float_cells` converts floating-point numbers from cells and to them.
+//! `integers` has the operations on integers, of which some take several instructions, `integer_cells` their loads and
+//! stores, and `integer_codes` their instructions. Strips of several types have `conversions`, by the table in
+//! `conversion_codes`, `mixed_cells` and `lookups`. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;

@@ -98,8 +98,8 @@ fn functions_agree_without_fused_multiply_add_and_without_vectors() {
     }
 }
 
-/// Where denormal numbers are flushed there is no interpreter to compare with, so that code agrees with code. One that is
-/// only chosen may come through, and counts as the zero that it is.
+/// Where denormal numbers are flushed there is no interpreter to compare with, so that code agrees with code. One that
+/// is only chosen may come through, and counts as the zero that it is.
 #[test]
 fn functions_agree_where_denormal_numbers_are_flushed() {
     let pool = Pool::new(1).unwrap().with_denormals(Denormals::Flush).unwrap();

@@ -123,7 +123,8 @@ fn every_operation_agrees_at_the_ends_of_types() {
     }
 }
 
-/// Cells that are narrower than what is computed, read in rows and as one for all lanes, and strips of all short lengths.
+/// Cells that are narrower than what is computed, read in rows and as one for all lanes, and strips of all short
+/// lengths.
 #[test]
 fn narrow_cells_widen_and_are_cut() {
     for (ty, bits) in TYPES {

@@ -1,8 +1,8 @@
 //! Random programs of one strip of integers, mostly of one type, legal at any number of lanes.
 //! `native/integer_vectors.rs` has what such strips run in, and every operation on numbers at the ends of types.
 //!
-//! Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin or end there. What is
-//! updated in place is read at cells that are written later, or now.
+//! Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin or end there.
+//! What is updated in place is read at cells that are written later, or now.
 
 use crease_program::{Op, Program};
 use fastrand::Rng;
@@ -245,8 +245,8 @@ impl Strip {
     }
 }
 
-/// Of the first `count` programs many run in wide code on this machine, if it has any; of enough of them each type does,
-/// and each operation.
+/// Of the first `count` programs many run in wide code on this machine, if it has any; of enough of them each type
+/// does, and each operation.
 pub(crate) fn assert_mostly_wide(count: u64) {
     let mut wide = 0;
     let (mut types, mut operations) = (BTreeSet::new(), BTreeSet::new());

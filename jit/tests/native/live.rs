@@ -1,6 +1,6 @@
 //! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and
-//! gives the interpreter's bits in every kind of vectors, on threads of 128 KiB. Without `CREASE_THOROUGH`, there are at
-//! most 400 pointers, and thousands of values of one type.
+//! gives the interpreter's bits in every kind of vectors, on threads of 128 KiB. Without `CREASE_THOROUGH`, there are
+//! at most 400 pointers, and thousands of values of one type.
 
 use crease_jit::*;
 use crease_program::Program;

@@ -75,7 +75,8 @@ fn loads_of_one_row_share_vectors() {
     }
 }
 
-/// What a strip writes is not read before. Where it writes what it has read, in place or cells behind, that is no matter.
+/// What a strip writes is not read before. Where it writes what it has read, in place or cells behind, that is no
+/// matter.
 #[test]
 fn rows_that_are_written_do_not_share() {
     for ty in ["f64", "f32"] {
@@ -158,7 +159,8 @@ fn what_a_step_has_stored_goes_to_the_next_one_in_registers() {
                 }
             }
         }
-        // Of each step but the first, two loads are behind what was stored, and one is at it; the first one shares its own.
+        // Of each step but the first, two loads are behind what was stored, and one is at it; the first one shares its
+        // own.
         let found = lane_shifts(&text(300, 4, 1, (None, false)));
         assert!(found.is_none_or(|found| found == 8), "{ty}: {found:?}");
         let found = lane_shifts(&text(300, 4, 2, (None, false)));

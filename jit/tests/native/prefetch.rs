@@ -43,7 +43,8 @@ fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
     let mut program = Program::parse(text).unwrap();
     program.mark_cold(&[], 100_000);
     let compiled = compile(&verified(&program), &options).unwrap();
-    // A strip in rings has two functions, and loads that share vectors a loop of their own: instructions between labels.
+    // A strip in rings has two functions, and loads that share vectors a loop of their own: instructions between
+    // labels.
     let loops = compiled.strips().iter().flat_map(|strip| strip.text.split(":\n"));
     loops.map(|text| text.matches("prefetch").count()).max()
 }

@@ -69,8 +69,8 @@ fn code_that_takes_cells_for_apart_runs_no_strip_where_they_meet() {
     assert!(matches!(wide_strips(&text), None | Some(2)));
 }
 
-/// A row in place, long enough to be aligned first: cells before what is aligned are stored when the vectors are read that
-/// the loop takes from them, wherever the row begins.
+/// A row in place, long enough to be aligned first: cells before what is aligned are stored when the vectors are read
+/// that the loop takes from them, wherever the row begins.
 #[test]
 fn vectors_are_read_before_cells_in_front_of_them_are_stored() {
     let row = |var: u32, first: usize, cells: usize| {

@@ -1,4 +1,5 @@
-//! Filters of an image: the median of nine pixels, the bilateral filter, and sums over all pixels above and to the left.
+//! Filters of an image: the median of nine pixels, the bilateral filter, and sums over all pixels above and to the
+//! left.
 //!
 //! Source: Smith, Implementing median filters in XC4000E FPGAs, 1996 (sorted columns); Tomasi, Manduchi: Bilateral
 //! Filtering for Gray and Color Images, 1998, equation 1; Crow: Summed-Area Tables for Texture Mapping, 1984.

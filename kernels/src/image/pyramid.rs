@@ -2,8 +2,8 @@
 //!
 //! By rows, the level down keeps five rows of what was weighted along the other axis, the level up three.
 //!
-//! Source: Burt, Adelson: The Laplacian Pyramid as a Compact Image Code, IEEE Trans. Commun. 31, 1983, equations 1 and 2
-//! (binomial weights, a = 3/8).
+//! Source: Burt, Adelson: The Laplacian Pyramid as a Compact Image Code, IEEE Trans. Commun. 31, 1983, equations 1 and
+//! 2 (binomial weights, a = 3/8).
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};

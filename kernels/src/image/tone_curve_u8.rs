@@ -1,7 +1,7 @@
 //! Tone curves of bytes: a look-up table for each brightness of the surround, applied pixel by pixel.
 //!
-//! Source: E. Reinhard, M. Stark, P. Shirley, J. Ferwerda: Photographic tone reproduction for digital images, 2002, whose
-//! operator depends on a pixel and on a mean around it; here what it makes of both is in the tables.
+//! Source: E. Reinhard, M. Stark, P. Shirley, J. Ferwerda: Photographic tone reproduction for digital images, 2002,
+//! whose operator depends on a pixel and on a mean around it; here what it makes of both is in the tables.
 
 use crease::kernel::graph::Kernel;
 

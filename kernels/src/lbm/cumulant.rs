@@ -276,8 +276,8 @@ pub(super) mod tests {
     use super::*;
     use crate::fields::noise;
 
-    /// The cumulant of some axes, named once for each order, from what `moment` gives of a part of them, over the density:
-    /// the sum over all ways to part them of the products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
+    /// The cumulant of some axes, named once for each order, from what `moment` gives of a part of them, over the
+    /// density: the sum over all ways to part them of the products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
     pub(in crate::lbm) fn cumulant_of(moment: &dyn Fn(&[usize]) -> f64, axes: &[usize]) -> f64 {
         let mut partings: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for &axis in axes {

@@ -1,17 +1,17 @@
 //! Walls between cells: what comes back from a wall is interpolated by where the wall cuts the link.
 //!
-//! Half-way bounce-back knows walls half a cell outside of cells, so that slanted and round ones are stairs. Here a population
-//! that would come from beyond a wall at the distance `d`, in links from the cell, is, of those that left cells in the step
-//! before, `2 d f_back + (1 - 2 d) f_behind` where `d < 1/2`, with the opposite one of this cell and of the cell behind it, and
-//! else `(f_back + (2 d - 1) f_other) / (2 d)` with this cell's own one that leaves the wall. A moving wall adds `6 w c u`, over
-//! `2 d` in the second case.
+//! Half-way bounce-back knows walls half a cell outside of cells, so that slanted and round ones are stairs. Here a
+//! population that would come from beyond a wall at the distance `d`, in links from the cell, is, of those that left
+//! cells in the step before, `2 d f_back + (1 - 2 d) f_behind` where `d < 1/2`, with the opposite one of this cell and
+//! of the cell behind it, and else `(f_back + (2 d - 1) f_other) / (2 d)` with this cell's own one that leaves the
+//! wall. A moving wall adds `6 w c u`, over `2 d` in the second case.
 //!
-//! Distances are data, so that every value may have three readers: the cell that it streams to, and its own cell twice. The
-//! lattice is then not exactly one as with half-way walls, but one and a row or so for each population where rows follow each
-//! other; where rows run in parallel most populations take two.
+//! Distances are data, so that every value may have three readers: the cell that it streams to, and its own cell twice.
+//! The lattice is then not exactly one as with half-way walls, but one and a row or so for each population where rows
+//! follow each other; where rows run in parallel most populations take two.
 //!
-//! Source: Bouzidi, Firdaouss, Lallemand: Momentum transfer of a Boltzmann-lattice fluid with boundaries, Phys. Fluids 13,
-//! 2001 (linear interpolation, and moving walls).
+//! Source: Bouzidi, Firdaouss, Lallemand: Momentum transfer of a Boltzmann-lattice fluid with boundaries, Phys. Fluids
+//! 13, 2001 (linear interpolation, and moving walls).
 
 use ndarray::{Dimension, IxDyn};
 

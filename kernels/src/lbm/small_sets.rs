@@ -1,8 +1,8 @@
 //! Velocity sets beside those of the builder's kernels, in periodic boxes with BGK: sound on a line (D1Q3), a
 //! concentration in space (D3Q7), a flow in space (D3Q15).
 //!
-//! D3Q7 has `1/4` as square of the speed of sound, all others `1/3`. Every value has one reader: storage is one lattice,
-//! but on a line, where it is three rows of two.
+//! D3Q7 has `1/4` as square of the speed of sound, all others `1/3`. Every value has one reader: storage is one
+//! lattice, but on a line, where it is three rows of two.
 //!
 //! Source: Krueger et al. 2017, tables 3.1 to 3.4 and section 8.3; Qian, d'Humieres, Lallemand 1992.
 

@@ -6,8 +6,8 @@
 //! value has one reader: storage is one lattice.
 //!
 //! Source: Latt, Chopard: Lattice Boltzmann method with regularized pre-collision distribution functions, Math. Comput.
-//! Simul. 72, 2006, equation 15; Hou, Sterling, Chen, Doolen: A lattice Boltzmann subgrid model for high Reynolds number
-//! flows, 1996, equation 2.17.
+//! Simul. 72, 2006, equation 15; Hou, Sterling, Chen, Doolen: A lattice Boltzmann subgrid model for high Reynolds
+//! number flows, 1996, equation 2.17.
 
 use crate::catalogue::{Case, Entry};
 use crate::fields::{Fields, KernelDataError};

@@ -1,10 +1,11 @@
 //! Centre-line velocities of the lid-driven cavity in three dimensions: a cube at Reynolds number 1000.
 //!
-//! Source: S. Albensoeder, H. C. Kuhlmann: Accurate three-dimensional lid-driven cavity flow, J. Comput. Phys. 206, 2005,
-//! tables 5 and 6: Chebyshev collocation, 96 x 96 x 96 points, resting end walls. Taken from a transcription of the tables
-//! that is public with a solver (PICT of the Technical University of Munich), not from the paper itself. There the cavity
-//! is centred, the lid lies at `x = -1/2` and moves along `y`; here it lies at height 1 and moves along `x`, so that heights
-//! are `1/2 - x`, distances from the wall that the lid leaves `y + 1/2`, and vertical velocities have the other sign.
+//! Source: S. Albensoeder, H. C. Kuhlmann: Accurate three-dimensional lid-driven cavity flow, J. Comput. Phys. 206,
+//! 2005, tables 5 and 6: Chebyshev collocation, 96 x 96 x 96 points, resting end walls. Taken from a transcription of
+//! the tables that is public with a solver (PICT of the Technical University of Munich), not from the paper itself.
+//! There the cavity is centred, the lid lies at `x = -1/2` and moves along `y`; here it lies at height 1 and moves
+//! along `x`, so that heights are `1/2 - x`, distances from the wall that the lid leaves `y + 1/2`, and vertical
+//! velocities have the other sign.
 
 use crate::physics::ghia::Point;
 

@@ -2,11 +2,12 @@
 //!
 //! In: a Rayleigh number, cells between the plates.   Out: the Nusselt number, heat carried over heat conducted at rest.
 //!
-//! Rolls are as long as those that grow first, so that a pair is 2.016 times as long as high. `Nu = 1 + <u_y T> H / (k dT)`
-//! with the mean over all cells, the conductivity `k` and the difference `dT` of the plates, which is 1.
+//! Rolls are as long as those that grow first, so that a pair is 2.016 times as long as high.
+//! `Nu = 1 + <u_y T> H / (k dT)` with the mean over all cells, the conductivity `k` and the difference `dT` of the
+//! plates, which is 1.
 //!
-//! Source: R. Clever, F. Busse: Transition to time-dependent convection, J. Fluid Mech. 65, 1974, table 1 (Prandtl number
-//! 0.71).
+//! Source: R. Clever, F. Busse: Transition to time-dependent convection, J. Fluid Mech. 65, 1974, table 1 (Prandtl
+//! number 0.71).
 
 use crate::catalogue::Case;
 use crate::fields::Fields;

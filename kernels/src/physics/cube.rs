@@ -3,8 +3,8 @@
 //! In: cells per side, speed of the lid.   Out: the deviation from the published velocities on each centre line, and from
 //! the mirror image.
 //!
-//! The lid moves along `x`, so that nothing tells one end of the axis across it from the other. The lattice and its sums
-//! do: what differs between mirror images is rounding.
+//! The lid moves along `x`, so that nothing tells one end of the axis across it from the other. The lattice and its
+//! sums do: what differs between mirror images is rounding.
 
 use ndarray::Axis as Dimension;
 
@@ -30,8 +30,8 @@ pub struct Cube {
 }
 
 impl Cube {
-    /// Both centre lines, the root of the mean square of what they are off at the published points, and the symmetry, all
-    /// over the lid's speed; `limit` is for the lines.
+    /// Both centre lines, the root of the mean square of what they are off at the published points, and the symmetry,
+    /// all over the lid's speed; `limit` is for the lines.
     ///
     /// # Errors
     /// [`PhysicsError`] if the case makes no sense.

@@ -118,7 +118,8 @@ fn inside(
 /// The largest field that comes back, over what passes the edge.
 fn reflected(found: &[Field], expected: &[Field]) -> f64 {
     let largest = |field: &Field| field.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-    // The first part of the run is the start itself; what passes the edge is of the size of what is left in the middle then.
+    // The first part of the run is the start itself; what passes the edge is of the size of what is left in the middle
+    // then.
     let passing = largest(&expected[2]);
     let back = found.iter().zip(expected).map(|(found, expected)| largest(&(found - expected)));
     back.fold(0.0, f64::max) / passing

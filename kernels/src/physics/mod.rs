@@ -7,11 +7,11 @@
 //! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series for short times,
 //! `dissipation` with a spectral computation; `plates` and `walls` with profiles that are met exactly, `waves` with
 //! dispersion relations, `shots` with the speed of pressure waves, `layers` with the reflection that they are made for,
-//! `patterns` with linear theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
-//! Poiseuille's law and the flow around a cylinder made of cells, `wake` with the bands of a benchmark for a round one,
-//! `step` with the published length of an eddy, `wind` with the viscosity in a fluid that moves; `shear_layer` has
-//! flows that collisions stand or do not. Short versions are tests of this crate; `crease bench --suite physics` runs
-//! the long ones.
+//! `patterns` with linear theory and published classes, `drops` with Laplace's law, `convection` with a published
+//! Nusselt number, `channel` with Poiseuille's law and the flow around a cylinder made of cells, `wake` with the bands
+//! of a benchmark for a round one, `step` with the published length of an eddy, `wind` with the viscosity in a fluid
+//! that moves; `shear_layer` has flows that collisions stand or do not. Short versions are tests of this crate;
+//! `crease bench --suite physics` runs the long ones.
 
 pub mod albensoeder;
 pub mod cavity;

@@ -3,13 +3,13 @@
 //! In: rates of the reaction.   Out: the growth of a mode in a step against the linear theory of the scheme; number and
 //! shape of the patches where the second substance is.
 //!
-//! Around a homogeneous state that does not change, a mode of wave number `k` is multiplied in a step by an eigenvalue of
-//! `1 + J - 4 sin(k/2)^2 diag(du, dv)` with the reaction's Jacobian `J`. That is exact for the scheme, so that only the
-//! square of the amplitude is left out. Where the state is stable and a mode grows, the instability is Turing's.
+//! Around a homogeneous state that does not change, a mode of wave number `k` is multiplied in a step by an eigenvalue
+//! of `1 + J - 4 sin(k/2)^2 diag(du, dv)` with the reaction's Jacobian `J`. That is exact for the scheme, so that only
+//! the square of the amplitude is left out. Where the state is stable and a mode grows, the instability is Turing's.
 //!
-//! What patches look like is measured by their roundness: the square of their outline, counted in edges of cells, over their
-//! area. A disc of diameter `d` has `(4 d)^2 / (pi d^2 / 4) = 64 / pi = 20.4`; a stripe of width `w` and length `l` has about
-//! `4 l / w`, which grows with its length. Three of Pearson's classes are told apart:
+//! What patches look like is measured by their roundness: the square of their outline, counted in edges of cells, over
+//! their area. A disc of diameter `d` has `(4 d)^2 / (pi d^2 / 4) = 64 / pi = 20.4`; a stripe of width `w` and length
+//! `l` has about `4 l / w`, which grows with its length. Three of Pearson's classes are told apart:
 //!
 //! - uniform: the second substance is gone;
 //! - spots that replicate: at least four patches where there was one, on average as compact as discs;
@@ -108,8 +108,8 @@ impl Pattern {
 }
 
 impl Reaction {
-    /// The growth in a step of a mode of so many waves along `x` around the homogeneous state, after so many steps; `limit`
-    /// is relative to what a mode grows by.
+    /// The growth in a step of a mode of so many waves along `x` around the homogeneous state, after so many steps;
+    /// `limit` is relative to what a mode grows by.
     ///
     /// # Errors
     /// [`PhysicsError::Setting`] if there is no such state, or the mode turns as it grows.

@@ -2,13 +2,13 @@
 //!
 //! In: height of the step in cells, a Reynolds number, a mean speed.   Out: the length of the eddy over the step's height.
 //!
-//! A developed flow enters a channel half as high as the one behind the step; the Reynolds number is its mean speed times
-//! twice the height that it comes from, over the viscosity. The step is solid cells, the lower half of the channel of the
-//! catalogue, so that its surface lies half a cell outside of them, where the channel's walls lie, too.
+//! A developed flow enters a channel half as high as the one behind the step; the Reynolds number is its mean speed
+//! times twice the height that it comes from, over the viscosity. The step is solid cells, the lower half of the
+//! channel of the catalogue, so that its surface lies half a cell outside of them, where the channel's walls lie, too.
 //!
-//! Source: E. Erturk: Numerical solutions of 2-D steady incompressible flow over a backward-facing step, Part I, Computers
-//! and Fluids 37, 2008 (expansion 2; the length at Reynolds number 100 is 2.922 steps: quoted, not read in the paper; the
-//! documentation of the solver Lethe has 2.896 steps, 0.8 % off it); Armaly, Durst, Pereira, Schoenung,
+//! Source: E. Erturk: Numerical solutions of 2-D steady incompressible flow over a backward-facing step, Part I,
+//! Computers and Fluids 37, 2008 (expansion 2; the length at Reynolds number 100 is 2.922 steps: quoted, not read in
+//! the paper; the documentation of the solver Lethe has 2.896 steps, 0.8 % off it); Armaly, Durst, Pereira, Schoenung,
 //! J. Fluid Mech. 127, 1983 (the experiment, expansion 1.94).
 
 use ndarray::IxDyn;

@@ -2,19 +2,19 @@
 //!
 //! In: a collision, cells per side, a Reynolds number, a speed.   Out: energy and enstrophy some time later.
 //!
-//! The start is `u_x = U sin x cos y cos z`, `u_y = -U cos x sin y cos z`, `u_z = 0`, where one side of the box is `2 pi`,
-//! with the pressure that belongs to it. In the time `s = U k t` and the Reynolds number `R = U / (k viscosity)`, where
-//! `k = 2 pi / N`, the mean square of the vorticity is, over that at the start,
+//! The start is `u_x = U sin x cos y cos z`, `u_y = -U cos x sin y cos z`, `u_z = 0`, where one side of the box is
+//! `2 pi`, with the pressure that belongs to it. In the time `s = U k t` and the Reynolds number
+//! `R = U / (k viscosity)`, where `k = 2 pi / N`, the mean square of the vorticity is, over that at the start,
 //!
 //! `1 - 6 s/R + (5/48 + 18/R^2) s^2 - (5/3 + 36/R^2) s^3/R + (50/6336 + 1835/(144 R^2) + 54/R^4) s^4 - ..`
 //!
-//! and the energy falls by that times `6/R` in a unit of `s`. Without friction, only the terms without `R` are left: the
-//! vorticity grows as vortices are stretched, which no flow in a plane does. The series was computed again, in fractions,
-//! from the Navier-Stokes equations, to this order and further: the term of fifth order is `-0.4153 s^5/R` at `R = 20`
-//! and `-0.2627 s^5/R` at `R = 100`, which bounds what is left out.
+//! and the energy falls by that times `6/R` in a unit of `s`. Without friction, only the terms without `R` are left:
+//! the vorticity grows as vortices are stretched, which no flow in a plane does. The series was computed again, in
+//! fractions, from the Navier-Stokes equations, to this order and further: the term of fifth order is `-0.4153 s^5/R`
+//! at `R = 20` and `-0.2627 s^5/R` at `R = 100`, which bounds what is left out.
 //!
-//! Source: Taylor, Green: Mechanism of the Production of Small Eddies from Large Ones, Proc. R. Soc. A 158, 1937 (start and
-//! series); Brachet, Meiron, Orszag, Nickel, Morf, Frisch, J. Fluid Mech. 130, 1983 (pressure, short times).
+//! Source: Taylor, Green: Mechanism of the Production of Small Eddies from Large Ones, Proc. R. Soc. A 158, 1937 (start
+//! and series); Brachet, Meiron, Orszag, Nickel, Morf, Frisch, J. Fluid Mech. 130, 1983 (pressure, short times).
 
 use std::f64::consts::TAU;
 
@@ -136,9 +136,9 @@ impl Series {
     }
 }
 
-/// Populations of the vortex as collisions leave them: equilibria at its velocity, and at the density that has its pressure,
-/// with the stress of its velocity, `-3 w_q c_a c_b du_b/dx_a / omega` before a collision. A flow that starts without it
-/// loses energy in the first step as if the viscosity were 1/6.
+/// Populations of the vortex as collisions leave them: equilibria at its velocity, and at the density that has its
+/// pressure, with the stress of its velocity, `-3 w_q c_a c_b du_b/dx_a / omega` before a collision. A flow that starts
+/// without it loses energy in the first step as if the viscosity were 1/6.
 pub(super) fn start(lattice: Lattice, n: usize, speed: f64, omega: f64) -> Result<Fields, PhysicsError> {
     let set = VelocitySet::new(lattice);
     let wave_number = TAU / n as f64;

@@ -2,7 +2,8 @@
 //!
 //! In: distances of the plates from the outermost cells.   Out: the velocity that is furthest off.
 //!
-//! Where the profile is straight, so are populations along a link, and linear interpolation is exact: only rounding is left.
+//! Where the profile is straight, so are populations along a link, and linear interpolation is exact: only rounding is
+//! left.
 //!
 //! Source: Couette's flow; Bouzidi, Firdaouss, Lallemand, Phys. Fluids 13, 2001.
 

@@ -1,16 +1,17 @@
-//! Standing waves against the dispersion relations of their schemes: a string, the resonances of a cavity, and pressure and
-//! shear waves between walls.
+//! Standing waves against the dispersion relations of their schemes: a string, the resonances of a cavity, and pressure
+//! and shear waves between walls.
 //!
 //! In: points, a mode.   Out: the phase that it turns by in a step.
 //!
-//! Leapfrog turns a mode by `w` in a step, where `sin(w/2) = c sin(k/2)` with the wave number `k` of the grid, and in two
-//! dimensions `sin(w/2)^2 = c^2 (sin(k_y/2)^2 + sin(k_x/2)^2)`; the equation itself has `w = c |k|`. Started between two
-//! steps in which it is the same, the mode is `cos(w n)` of its start after `n` steps.
+//! Leapfrog turns a mode by `w` in a step, where `sin(w/2) = c sin(k/2)` with the wave number `k` of the grid, and in
+//! two dimensions `sin(w/2)^2 = c^2 (sin(k_y/2)^2 + sin(k_x/2)^2)`; the equation itself has `w = c |k|`. Started
+//! between two steps in which it is the same, the mode is `cos(w n)` of its start after `n` steps.
 //!
-//! In an elastic plane, slopes of a potential are a pressure wave and those of a stream function a shear wave; staggered
-//! differences keep them apart, so that the same relation holds with `c` times the speed of each.
+//! In an elastic plane, slopes of a potential are a pressure wave and those of a stream function a shear wave;
+//! staggered differences keep them apart, so that the same relation holds with `c` times the speed of each.
 //!
-//! Source: J. Virieux, Geophysics 51, 1986; A. Taflove, S. Hagness: Computational Electrodynamics, 2005, section 4.2 (numerical dispersion).
+//! Source: J. Virieux, Geophysics 51, 1986; A. Taflove, S. Hagness: Computational Electrodynamics, 2005, section 4.2
+//! (numerical dispersion).
 
 use std::f64::consts::PI;
 

@@ -1,4 +1,5 @@
-//! What moves along: advection by donor cells, by fifth-order WENO and by Runge and Kutta's method, and Burgers' equation.
+//! What moves along: advection by donor cells, by fifth-order WENO and by Runge and Kutta's method, and Burgers'
+//! equation.
 //!
 //! Stages of a Runge-Kutta step are temporary arrays: on a ring each takes a ring, or shares one with a stage that is
 //! done, and the state stays in place.

@@ -1,8 +1,9 @@
 //! Stencils on regular grids: finite differences, most of them explicit.
 //!
 //! `heat_1d`, `heat_1d_tiles`, `heat_2d`, `periodic` and `sine_gordon` are those that every choice of the engine is
-//! tried on. `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `pml_space`, `elastic`,
-//! `cahn_hilliard`, `poisson`, `tridiagonal` and `life` are texts (`kernels/src/texts/`) that simulations are made of.
+//! tried on. `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `pml_space`,
+//! `elastic`, `cahn_hilliard`, `poisson`, `tridiagonal` and `life` are texts (`kernels/src/texts/`) that simulations
+//! are made of.
 
 pub mod advection;
 pub mod cahn_hilliard;

@@ -1,12 +1,13 @@
 //! Maxwell's equations in the plane, open on all sides: Yee's scheme inside perfectly matched layers.
 //!
 //! Inside a layer each direction of slopes has losses of its own, electric and magnetic ones alike, so that waves enter
-//! without being reflected, at any angle, and die out before the conductor behind it. The losses grow from 0 at the inner
-//! edge; in the source's form, the field across the plane is two, one for each direction of slopes. Every field is in place.
+//! without being reflected, at any angle, and die out before the conductor behind it. The losses grow from 0 at the
+//! inner edge; in the source's form, the field across the plane is two, one for each direction of slopes. Every field
+//! is in place.
 //!
-//! Source: Berenger: A perfectly matched layer for the absorption of electromagnetic waves, J. Comput. Phys. 114, 1994 (split
-//! field, reflection at a right angle, grading by a power); losses are taken in the middle of a step, as in Taflove, Hagness:
-//! Computational Electrodynamics, 2005, chapter 3.
+//! Source: Berenger: A perfectly matched layer for the absorption of electromagnetic waves, J. Comput. Phys. 114, 1994
+//! (split field, reflection at a right angle, grading by a power); losses are taken in the middle of a step, as in
+//! Taflove, Hagness: Computational Electrodynamics, 2005, chapter 3.
 
 use ndarray::{Dimension, IxDyn};
 

@@ -1,7 +1,7 @@
 //! Solvers of Poisson's equation on a square, and what carries residuals and corrections between grids.
 //!
-//! The iteration of Gauss and Seidel is in place, red and black points need a row and two cells more, and Jacobi's a row
-//! by rows and two grids where rows run in parallel. A restriction along both axes keeps three rows of the first.
+//! The iteration of Gauss and Seidel is in place, red and black points need a row and two cells more, and Jacobi's a
+//! row by rows and two grids where rows run in parallel. A restriction along both axes keeps three rows of the first.
 //!
 //! Source: Briggs, Henson, McCormick: A Multigrid Tutorial, 2000, chapters 2 and 3; Young, Trans. Amer. Math. Soc. 76,
 //! 1954 (over-relaxation).

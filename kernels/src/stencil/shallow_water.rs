@@ -2,8 +2,8 @@
 //!
 //! Nothing but positive heights is needed of the ground: a film of water stands for a dry one.
 //!
-//! Source: Rusanov 1961, as in Toro: Shock-Capturing Methods for Free-Surface Shallow Flows, 2001, section 9.5; Ritter 1892
-//! (the dam that breaks).
+//! Source: Rusanov 1961, as in Toro: Shock-Capturing Methods for Free-Surface Shallow Flows, 2001, section 9.5; Ritter
+//! 1892 (the dam that breaks).
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells, hills};

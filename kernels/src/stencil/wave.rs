@@ -1,4 +1,5 @@
-//! Waves: on a string, a membrane, a torus and in a box, by leapfrog with velocities at half steps; and sound of a source.
+//! Waves: on a string, a membrane, a torus and in a box, by leapfrog with velocities at half steps; and sound of a
+//! source.
 //!
 //! `v[t] = v[t-1] + c^2 lap u[t-1]`, `u[t] = u[t-1] + v[t]` is the scheme of three levels in two arrays, of which `v`
 //! is in place: a grid, and by rows another one and a row. Where rows run in parallel `u` takes two.

@@ -39,8 +39,8 @@ fn negated_product(rewriter: &mut Rewriter, x: ExprId, y: ExprId) -> (ExprId, Ex
     (rewriter.negated(x), y)
 }
 
-/// For each sum the product that it fuses. Products that some uses fuse and others do not are given up until none is left;
-/// one that no use has taken yet may still be once the product that was taken instead is given up.
+/// For each sum the product that it fuses. Products that some uses fuse and others do not are given up until none is
+/// left; one that no use has taken yet may still be once the product that was taken instead is given up.
 fn fused_products(stmt: &Stmt) -> Vec<Option<ExprId>> {
     let (uses, depths) = (uses(stmt), depths(stmt));
     let mut may_fuse: Vec<bool> =

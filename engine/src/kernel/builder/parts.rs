@@ -84,8 +84,8 @@ impl<'k> ArrayRef<'k> {
         Value::new(self.draft, Expr::Load(self.id, index))
     }
 
-    /// The value of a cell of an input at places that values say, such as `lut.look_up([pixel])`: integers, each of which
-    /// is taken for the closest one that the input has. An index may stand among them, as [`TableIndex::At`].
+    /// The value of a cell of an input at places that values say, such as `lut.look_up([pixel])`: integers, each of
+    /// which is taken for the closest one that the input has. An index may stand among them, as [`TableIndex::At`].
     pub fn look_up(self, index: impl IntoIterator<Item: Into<TableIndex<'k>>>) -> Value<'k> {
         let place = || format!("an index of array `{}`", self.name());
         let index = index.into_iter().map(|index| match index.into() {
@@ -183,8 +183,8 @@ impl<'k> Index<'k> {
         Time { index: self, kind: Some(DimKind::Parallel) }
     }
 
-    /// As a time dimension of tiles that run at once, each of which computes by itself what it needs of others: an index
-    /// divided by a number ([`DimKind::Overlapped`]).
+    /// As a time dimension of tiles that run at once, each of which computes by itself what it needs of others: an
+    /// index divided by a number ([`DimKind::Overlapped`]).
     pub fn overlapped(self) -> Time<'k> {
         Time { index: self, kind: Some(DimKind::Overlapped) }
     }

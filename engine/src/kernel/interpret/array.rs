@@ -230,8 +230,8 @@ impl FullArray {
         }
     }
 
-    /// Stores at a position. `as` to an integer truncates, saturates and makes 0 of NaN: what a store means. What an `f16`
-    /// cell takes is an `f32`, and a literal is rounded to one first.
+    /// Stores at a position. `as` to an integer truncates, saturates and makes 0 of NaN: what a store means. What an
+    /// `f16` cell takes is an `f32`, and a literal is rounded to one first.
     pub(super) fn put(&mut self, address: usize, value: f64) {
         match &mut self.data {
             FullData::F64(cells) => cells[address] = value,

@@ -1,11 +1,12 @@
 //! Evaluation of one instance: a statement's graph with parameters, scalars and types resolved.
 //!
 //! Every value is held as 64 bits: of a double, which an `f32` is exactly, and a truth value as 1 or 0; or of an `i64`,
-//! which every integer is. Operations on `f32` compute in `f32`. Literals are doubles, and rounded or cut where they are
-//! used.
+//! which every integer is. Operations on `f32` compute in `f32`. Literals are doubles, and rounded or cut where they
+//! are used.
 
 use crease_program::functions::{Function, Real};
 use crease_program::{ValueType, integers, opaque_finish, opaque_mix, opaque_seed};
+use num_traits::NumOps;
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::bound::BoundAffine;
@@ -224,8 +225,8 @@ impl Op {
             Op::Unary(op, Precision::Single, a) => unary_f32(*op, get(a) as f32).into(),
             Op::Call(function, Precision::Double, args) => call(*function, args, get),
             Op::Call(function, Precision::Single, args) => call(*function, args, |a| get(a) as f32).into(),
-            Op::Binary(op, Precision::Double, a, b) => binary_f64(*op, get(a), get(b)),
-            Op::Binary(op, Precision::Single, a, b) => binary_f32(*op, get(a) as f32, get(b) as f32).into(),
+            Op::Binary(op, Precision::Double, a, b) => binary(*op, get(a), get(b)),
+            Op::Binary(op, Precision::Single, a, b) => binary(*op, get(a) as f32, get(b) as f32).into(),
             Op::Fma(Precision::Double, a, b, c) => get(a).mul_add(get(b), get(c)),
             Op::Fma(Precision::Single, a, b, c) => (get(a) as f32).mul_add(get(b) as f32, get(c) as f32).into(),
             Op::Compare(op, p, a, b) => truth(compare(*op, p.round(get(a)), p.round(get(b)))),
@@ -397,32 +398,7 @@ fn unary_f32(op: UnaryOp, a: f32) -> f32 {
     }
 }
 
-fn binary_f64(op: BinaryOp, a: f64, b: f64) -> f64 {
-    match op {
-        BinaryOp::Add => a + b,
-        BinaryOp::Sub => a - b,
-        BinaryOp::Mul => a * b,
-        BinaryOp::Div => a / b,
-        BinaryOp::Rem => a % b,
-        BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("of integers only"),
-        BinaryOp::Min => {
-            if a < b {
-                a
-            } else {
-                b
-            }
-        }
-        BinaryOp::Max => {
-            if a > b {
-                a
-            } else {
-                b
-            }
-        }
-    }
-}
-
-fn binary_f32(op: BinaryOp, a: f32, b: f32) -> f32 {
+fn binary<F: PartialOrd + NumOps>(op: BinaryOp, a: F, b: F) -> F {
     match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,

@@ -332,8 +332,7 @@ impl<'k> Body<'k> {
         if found == array.index.len() {
             return Ok(());
         }
-        let expected = array.index.len();
-        Err(fail_at(at, KernelErrorKind::IndexCount { array: array.name.clone(), expected, found }))
+        Err(fail_at(at, KernelErrorKind::index_count(array, found)))
     }
 
     /// The array of a name that was just taken; of a family, the member that constants in brackets name.

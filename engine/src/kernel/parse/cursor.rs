@@ -5,9 +5,9 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::lex::{Comments, Failure, Parsed, Spanned, Token, lex};
 use crate::kernel::words::RESERVED;
 
-/// Tokens that expansions may read again, all together: about a second of work. A lattice Boltzmann step of 19 velocities
-/// with all its borders, that of `kernels/src/texts/lbm_d3q19_channel_trt.crk` when it spelled every population alone, took
-/// 280 thousand.
+/// Tokens that expansions may read again, all together: about a second of work. A lattice Boltzmann step of 19
+/// velocities with all its borders, that of `kernels/src/texts/lbm_d3q19_channel_trt.crk` when it spelled every
+/// population alone, took 280 thousand.
 const EXPANSION_LIMIT: u64 = 2_000_000;
 
 /// Tokens and the next one's position.

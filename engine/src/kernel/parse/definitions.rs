@@ -190,8 +190,8 @@ impl Body<'_> {
         self.number_of_cell(array, value, at)
     }
 
-    /// A number that stands for a cell has the cell's type, like what is read of the array: with nothing else around it, it
-    /// would be a double.
+    /// A number that stands for a cell has the cell's type, like what is read of the array: with nothing else around
+    /// it, it would be a double.
     fn number_of_cell(&mut self, array: &Array, value: Operand, at: usize) -> Parsed<Operand> {
         let ty = array.element.value_type();
         if ty == ValueType::F64 {

@@ -198,7 +198,7 @@ impl Body<'_> {
             return Ok(Operand::of(self.add(Expr::Index(e), at)));
         }
         if let Some(id) = self.kernel.array_id(name) {
-            return Err(fail_at(at, lacks_index(name, self.kernel.array(id).index.len())));
+            return Err(fail_at(at, KernelErrorKind::index_count(self.kernel.array(id), 0)));
         }
         if let Some(table) = self.scope.table(name) {
             return Err(fail_at(at, lacks_index(name, table.extents.len())));
@@ -238,14 +238,9 @@ impl Body<'_> {
     }
 
     fn function(&self, name: &str, args: &[ExprId]) -> Result<Expr, KernelErrorKind> {
-        let count = |expected: &str| KernelErrorKind::ArgumentCount {
-            function: name.into(),
-            expected: expected.into(),
-            found: args.len(),
-        };
-        let one = || if let [a] = args { Ok(*a) } else { Err(count("1")) };
-        let two = || if let [a, b] = args { Ok((*a, *b)) } else { Err(count("2")) };
-        let three = || if let [a, b, c] = args { Ok((*a, *b, *c)) } else { Err(count("3")) };
+        let one = || arguments(name, args).map(|[a]| a);
+        let two = || arguments(name, args).map(|[a, b]| (a, b));
+        let three = || arguments(name, args).map(|[a, b, c]| (a, b, c));
         Ok(match name {
             "sqrt" => Expr::Unary(UnaryOp::Sqrt, one()?),
             "abs" => Expr::Unary(UnaryOp::Abs, one()?),
@@ -263,9 +258,10 @@ impl Body<'_> {
             "f32" => Expr::Convert(Element::F32, one()?),
             _ => {
                 if let Ok(function) = name.parse::<Function>() {
-                    let is_right = args.len() == function.arity();
-                    let call = Expr::Call(function, args.to_vec());
-                    return is_right.then_some(call).ok_or_else(|| count(&function.arity().to_string()));
+                    return match args.len() == function.arity() {
+                        true => Ok(Expr::Call(function, args.to_vec())),
+                        false => Err(other_count(name, function.arity(), args.len())),
+                    };
                 }
                 self.not_a_value(name)?;
                 if name == "if" {
@@ -284,13 +280,8 @@ impl Body<'_> {
 
     /// Conversions and functions of integers. Their names are no words of the language: an array may be called `u8`.
     fn integer_function(&self, name: &str, args: &[ExprId]) -> Result<Option<Expr>, KernelErrorKind> {
-        let count = |expected: &str| KernelErrorKind::ArgumentCount {
-            function: name.into(),
-            expected: expected.into(),
-            found: args.len(),
-        };
-        let one = || if let [a] = args { Ok(*a) } else { Err(count("1")) };
-        let two = || if let [a, b] = args { Ok((*a, *b)) } else { Err(count("2")) };
+        let one = || arguments(name, args).map(|[a]| a);
+        let two = || arguments(name, args).map(|[a, b]| (a, b));
         if let Ok(element) = name.parse::<Element>() {
             // The verifier says that only arrays are `f16`.
             return Ok(Some(Expr::Convert(element, one()?)));
@@ -340,9 +331,19 @@ impl Body<'_> {
     }
 }
 
+/// The arguments of a function that takes so many.
+fn arguments<const N: usize>(function: &str, args: &[ExprId]) -> Result<[ExprId; N], KernelErrorKind> {
+    args.try_into().map_err(|_| other_count(function, N, args.len()))
+}
+
+/// That a function takes another number of arguments.
+fn other_count(function: &str, expected: usize, found: usize) -> KernelErrorKind {
+    KernelErrorKind::ArgumentCount { function: function.into(), expected: expected.to_string(), found }
+}
+
 /// That something that has indices stands without them.
 fn lacks_index(name: &str, expected: usize) -> KernelErrorKind {
-    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0 }
+    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0, hint: "" }
 }
 
 fn operator(token: Token) -> Option<(Level, Operator)> {

@@ -1,10 +1,10 @@
 //! Operations on what is known while the text is read.
 //!
 //! Numbers of the text are evaluated when the kernel runs, in its order, unless a statement has other numbers than
-//! doubles (`ExprGraph::finish_in`). Entries of tables and range variables are no numbers of the text:
-//! operations on them alone are done here, in doubles, and a factor of 1 or -1 among them leaves no product. That changes
-//! no bit of any result but NaN. A factor of 0 stays, as 0 times infinity is no 0. But a sum over an empty range is
-//! nothing: it adds nothing, and nothing is left of what it is multiplied with.
+//! doubles (`ExprGraph::finish_in`). Entries of tables and range variables are no numbers of the text: operations on
+//! them alone are done here, in doubles, and a factor of 1 or -1 among them leaves no product. That changes no bit of
+//! any result but NaN. A factor of 0 stays, as 0 times infinity is no 0. But a sum over an empty range is nothing: it
+//! adds nothing, and nothing is left of what it is multiplied with.
 
 use crate::kernel::exprs::literal_arithmetic;
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, UnaryOp};
@@ -33,7 +33,7 @@ impl Body<'_> {
             Operator::And => self.truth(left, right, false, at),
             Operator::Compare(op) => {
                 let id = self.add(Expr::Compare(op, left.id, right.id), at);
-                let known = self.numbers(left, right).map_or(Known::Nothing, |(a, b)| Known::Truth(compared(op, a, b)));
+                let known = self.numbers(left, right).map_or(Known::Nothing, |(a, b)| Known::Truth(op.holds(a, b)));
                 Operand { id, known }
             }
             Operator::Binary(op) => self.arithmetic(op, left, right, at),
@@ -142,16 +142,5 @@ impl Body<'_> {
         let is_known = |operand: Operand| matches!(operand.known, Known::Number(_) | Known::EmptySum);
         (is_known(left) || is_known(right)).then_some(())?;
         Some((number(left)?, number(right)?))
-    }
-}
-
-fn compared(op: CompareOp, a: f64, b: f64) -> bool {
-    match op {
-        CompareOp::Lt => a < b,
-        CompareOp::Le => a <= b,
-        CompareOp::Gt => a > b,
-        CompareOp::Ge => a >= b,
-        CompareOp::Eq => a == b,
-        CompareOp::Ne => a != b,
     }
 }

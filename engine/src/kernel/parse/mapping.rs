@@ -113,8 +113,7 @@ fn index_names(cursor: &mut Cursor, kernel: &Kernel, array: ArrayId) -> Parsed<V
     }
     let body = kernel.array(array);
     if names.len() != body.index.len() {
-        let (array, expected, found) = (body.name.clone(), body.index.len(), names.len());
-        return Err(fail_at(at, KernelErrorKind::IndexCount { array, expected, found }));
+        return Err(fail_at(at, KernelErrorKind::index_count(body, names.len())));
     }
     Ok(names)
 }

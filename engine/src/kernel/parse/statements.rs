@@ -114,10 +114,8 @@ impl Parser<'_> {
     /// One name for the statements from this one on, if they are several.
     fn group(&mut self, name: String, first: usize, at: usize) -> Parsed<()> {
         let group: Vec<usize> = (first..self.kernel.stmts.len()).collect();
-        // Statements of one name are found when the kernel is verified.
         let is_alone = group.len() == 1 && self.kernel.stmts[first].name == name;
-        let is_stmt = |name: &String| self.kernel.stmts[..first].iter().any(|stmt| stmt.name == *name);
-        if self.names.groups.contains_key(&name) || !is_alone && is_stmt(&name) {
+        if self.names.groups.contains_key(&name) || self.kernel.stmts[..first].iter().any(|stmt| stmt.name == name) {
             return Err(fail_at(at, KernelErrorKind::Duplicate { what: "statement", name }));
         }
         if is_alone {

@@ -2,8 +2,8 @@
 //!
 //! In: an expression or formula and the names it uses.   Out: text that reads back as the same set of points.
 //!
-//! `e - k floor(e / k)` prints as `e mod k`, `floor((e + 15)/16) - 1` as `floor((e - 1)/16)`, and comparisons bring negative
-//! terms to the other side: `x + 2 <= N`.
+//! `e - k floor(e / k)` prints as `e mod k`, `floor((e + 15)/16) - 1` as `floor((e - 1)/16)`, and comparisons bring
+//! negative terms to the other side: `x + 2 <= N`.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;

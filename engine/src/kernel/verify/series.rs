@@ -1,8 +1,8 @@
 //! Inputs over steps: `input u_in[t]: f64 for 1 <= t <= T`, a value, or an array of them, for each step.
 //!
 //! An input of a kernel with state whose index space mentions the number of steps. Its first index is the step: it is
-//! read at `t + c`, where `t` is the first iterator and `c` a constant, so that a call needs the values of its own steps
-//! and a fixed number around them, however many steps there are.
+//! read at `t + c`, where `t` is the first iterator and `c` a constant, so that a call needs the values of its own
+//! steps and a fixed number around them, however many steps there are.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;

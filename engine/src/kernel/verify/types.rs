@@ -1,8 +1,8 @@
 //! Types of expressions: every operation has operands of one type; only literals adapt.
 //!
-//! A number of the text takes the type of what it is used with: of the other operands, or of the cell that it is written
-//! to; so does a `select` between numbers. With nothing else around it is a double. Among integers it must be one of
-//! theirs.
+//! A number of the text takes the type of what it is used with: of the other operands, or of the cell that it is
+//! written to; so does a `select` between numbers. With nothing else around it is a double. Among integers it must be
+//! one of theirs.
 
 use crease_program::ValueType;
 use rustc_hash::FxHashSet;

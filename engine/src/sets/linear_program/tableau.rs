@@ -134,8 +134,8 @@ fn product(a: i128, b: i128) -> Option<i128> {
     }
 }
 
-/// A number divided by a positive one that it is a multiple of. Divisions of 128 bits are slow, and many matrices are of
-/// ones.
+/// A number divided by a positive one that it is a multiple of. Divisions of 128 bits are slow, and many matrices are
+/// of ones.
 fn quotient(number: i128, by: i128) -> i128 {
     match (i64::try_from(number), i64::try_from(by)) {
         _ if by == 1 => number,

@@ -15,8 +15,8 @@ struct Reduced<N> {
     rest: N,
 }
 
-/// Reduces `x + low` for an `x` whose power of two does not leave the format by far; `low` is at most half a unit in its
-/// last place.
+/// Reduces `x + low` for an `x` whose power of two does not leave the format by far; `low` is at most half a unit in
+/// its last place.
 fn reduce<N: Number>(x: N, low: Option<N>) -> Reduced<N> {
     let format = x.format();
     let to_integer = x.literal(format.to_integer);

@@ -3,8 +3,8 @@
 //! In: an expression, and which operand of each `min` and `max` is taken to decide.   Out: its [`Form`]; none where
 //! there is no such form, or a coefficient leaves 64 bits.
 //!
-//! Remainders and quotients of forms whose terms are all multiples of the divisor are numbers, or forms: where tiles are
-//! as high as storage repeats, each row of a tile has its place.
+//! Remainders and quotients of forms whose terms are all multiples of the divisor are numbers, or forms: where tiles
+//! are as high as storage repeats, each row of a tile has its place.
 
 use rustc_hash::FxHashMap;
 

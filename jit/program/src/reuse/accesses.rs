@@ -6,8 +6,8 @@ use super::*;
 use crate::knobs::SAME_ROW_CELLS;
 
 /// Who touches cells in a strip, and through which stream, in the order of its operations, if its first store and its
-/// first stream have these numbers. A load finds at hand what an earlier load of the strip has read of the same row, but
-/// for a few cells at its end: it is left out.
+/// first stream have these numbers. A load finds at hand what an earlier load of the strip has read of the same row,
+/// but for a few cells at its end: it is left out.
 pub(super) fn accesses(strip: &Strip, (mut store, first_stream): (usize, usize)) -> Rc<[(StreamId, Access)]> {
     let mut found: Vec<(StreamId, Access)> = Vec::new();
     for op in &strip.ops {

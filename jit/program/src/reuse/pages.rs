@@ -83,8 +83,8 @@ pub(super) fn bytes_between(
     })
 }
 
-/// Numbers without a pattern for consecutive ones: the upper half of a product with the golden ratio, as Fibonacci hashing
-/// takes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+/// Numbers without a pattern for consecutive ones: the upper half of a product with the golden ratio, as Fibonacci
+/// hashing takes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 fn scatter(number: u64) -> u64 {
     number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }

@@ -3,9 +3,9 @@
 //! In: a loop without loops inside.   Out: the same visits of pages, in the same order, as if each iteration was
 //! evaluated.
 //!
-//! Most loops around strips are of this kind: each iteration moves each stream by a constant, round a modulus or not, and
-//! runs strips of one length. What moves how is read off the loop once; positions are evaluated at its first iteration,
-//! and where a decision that depends on the loop's variable turns out differently.
+//! Most loops around strips are of this kind: each iteration moves each stream by a constant, round a modulus or not,
+//! and runs strips of one length. What moves how is read off the loop once; positions are evaluated at its first
+//! iteration, and where a decision that depends on the loop's variable turns out differently.
 
 use super::starts::{Start, is_lone};
 use super::*;
@@ -40,7 +40,8 @@ pub(super) struct Plan<'p> {
     strips: FxHashMap<*const Strip, Vec<Moving<'p>>>,
     /// Variables of which a strip that counts, or a decision, needs the value.
     needed: FxHashSet<Var>,
-    /// For each comparison, how much the difference of both sides grows from one value of the loop's variable to the next.
+    /// For each comparison, how much the difference of both sides grows from one value of the loop's variable to the
+    /// next.
     differences: FxHashMap<*const Cond, i64>,
 }
 
@@ -246,8 +247,8 @@ impl<'p, 's> Planner<'p, 's> {
     }
 }
 
-/// After how many iterations a comparison of a difference with zero turns out differently, if that is `now` and grows by
-/// `step` in each.
+/// After how many iterations a comparison of a difference with zero turns out differently, if that is `now` and grows
+/// by `step` in each.
 fn turns_after(op: CompareOp, now: i128, step: i128) -> u64 {
     // Where a difference gets to `bound`, from below or from above.
     let bound = match op {
@@ -393,8 +394,8 @@ impl<'a> Sample<'a> {
         Ok(())
     }
 
-    /// How many iterations a row that touches nothing followed, and ends before that byte, may move on, forwards and not
-    /// beyond an end of a ring, until it reaches the next page that is.
+    /// How many iterations a row that touches nothing followed, and ends before that byte, may move on, forwards and
+    /// not beyond an end of a ring, until it reaches the next page that is.
     fn untouched(&self, row: &RowAccess, end: u64) -> Option<i64> {
         let RowAccess { cursor, count, step, round, .. } = row;
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();

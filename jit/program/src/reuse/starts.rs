@@ -1,4 +1,5 @@
-//! Starts: positions that are a sum of variables, round a modulus or not, evaluated without walking through expressions.
+//! Starts: positions that are a sum of variables, round a modulus or not, evaluated without walking through
+//! expressions.
 //!
 //! In: the address of a stream.   Out: the same cursor as evaluating it gives, or none where that is another kind of
 //! expression or would trap.
@@ -57,7 +58,8 @@ impl Start {
         Some(Start { base: sum(base)?, position, round, ring })
     }
 
-    /// Where the stream stands, of which this is the start; none where an integer leaves 64 bits, its `wrap` or its ring.
+    /// Where the stream stands, of which this is the start; none where an integer leaves 64 bits, its `wrap` or its
+    /// ring.
     pub(super) fn cursor(&self, stream: &Stream, vars: &[i64]) -> Option<Cursor> {
         let (base, mut pos) = (self.base.value(vars)?, self.position.value(vars)?);
         if let Some(Round { modulus, behind }) = self.round {

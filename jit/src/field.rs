@@ -13,16 +13,16 @@
 //! Views show the cells once.
 #![allow(unsafe_code)]
 
+mod error;
+mod pages;
+
 use crease_program::{Element, LINE_BYTES, Mapped};
 
+use crate::element_type::ElementType;
 use crate::knobs::HUGE_FROM_BYTES;
 use crate::machine::has_huge_pages;
-use half::f16;
-#[cfg(target_os = "linux")]
-use std::fs::File;
-use std::ops::Range;
-#[cfg(target_os = "linux")]
-use std::os::fd::{AsRawFd, FromRawFd};
+pub use error::FieldError;
+use pages::{Mapping, page_bytes};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -31,168 +31,6 @@ pub const ALIGN_BYTES: usize = LINE_BYTES as usize;
 
 /// The size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f64 {}
-    impl Sealed for f32 {}
-    impl Sealed for half::f16 {}
-}
-
-/// A Rust type that fields and buffers may consist of: every bit pattern is a value.
-pub trait ElementType: sealed::Sealed + Copy + Default + Send + Sync + 'static {
-    /// The same type in the loop language.
-    const ELEMENT: Element;
-
-    /// The value as a double: exact but for `i64` beyond 2^53, which is rounded.
-    fn to_number(self) -> f64;
-
-    /// The value that a number is: rounded to floating-point types, none if it is not one of an integer type.
-    fn from_number(value: f64) -> Option<Self>;
-}
-
-macro_rules! integers {
-    ($($Type:ident = $element:ident),*) => {$(
-        impl sealed::Sealed for $Type {}
-
-        impl ElementType for $Type {
-            const ELEMENT: Element = Element::$element;
-
-            fn to_number(self) -> f64 {
-                self as f64
-            }
-
-            fn from_number(value: f64) -> Option<$Type> {
-                // `as` saturates, so that what is back again at the same number was one; 2^63 is none of an `i64`.
-                let cut = value as $Type;
-                (cut as f64 == value && (cut < $Type::MAX || $Type::BITS < 64)).then_some(cut)
-            }
-        }
-    )*};
-}
-
-integers! { u8 = U8, i8 = I8, i16 = I16, u16 = U16, i32 = I32, u32 = U32, i64 = I64 }
-
-impl ElementType for f64 {
-    const ELEMENT: Element = Element::F64;
-
-    fn to_number(self) -> f64 {
-        self
-    }
-
-    fn from_number(value: f64) -> Option<f64> {
-        Some(value)
-    }
-}
-
-impl ElementType for f32 {
-    const ELEMENT: Element = Element::F32;
-
-    fn to_number(self) -> f64 {
-        self.into()
-    }
-
-    fn from_number(value: f64) -> Option<f32> {
-        Some(value as f32)
-    }
-}
-
-impl ElementType for f16 {
-    const ELEMENT: Element = Element::F16;
-
-    fn to_number(self) -> f64 {
-        self.into()
-    }
-
-    /// Rounded to an `f32` first, as literals are.
-    fn from_number(value: f64) -> Option<f16> {
-        Some(f16::from_f32(value as f32))
-    }
-}
-
-/// Evaluates an expression in which `$T` is the Rust type of cells of an [`Element`].
-///
-/// ```
-/// use crease_jit::with_element_type;
-/// use crease_program::Element;
-///
-/// let bytes = |element: Element| with_element_type!(element, T => size_of::<T>());
-/// assert!(Element::ALL.into_iter().all(|element| bytes(element) as u64 == element.bytes()));
-/// ```
-#[macro_export]
-macro_rules! with_element_type {
-    ($element:expr, $T:ident => $body:expr) => {
-        match $element {
-            $crate::Element::F64 => $crate::with_element_type!(@ f64, $T => $body),
-            $crate::Element::F32 => $crate::with_element_type!(@ f32, $T => $body),
-            $crate::Element::F16 => $crate::with_element_type!(@ $crate::f16, $T => $body),
-            $crate::Element::U8 => $crate::with_element_type!(@ u8, $T => $body),
-            $crate::Element::I8 => $crate::with_element_type!(@ i8, $T => $body),
-            $crate::Element::I16 => $crate::with_element_type!(@ i16, $T => $body),
-            $crate::Element::U16 => $crate::with_element_type!(@ u16, $T => $body),
-            $crate::Element::I32 => $crate::with_element_type!(@ i32, $T => $body),
-            $crate::Element::U32 => $crate::with_element_type!(@ u32, $T => $body),
-            $crate::Element::I64 => $crate::with_element_type!(@ i64, $T => $body),
-        }
-    };
-    (@ $Type:ty, $T:ident => $body:expr) => {{
-        type $T = $Type;
-        $body
-    }};
-}
-
-/// Why there is no field, or no such view of it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case", prefix = "memory/")]
-#[non_exhaustive]
-pub enum FieldError {
-    /// The size does not fit the address space.
-    #[error("{cells} cells of {element_bytes} bytes exceed the address space")]
-    TooLarge {
-        /// Cells asked for.
-        cells: u64,
-        /// Size of one.
-        element_bytes: u64,
-    },
-    /// The system has no such amount of memory to give.
-    #[error("cannot allocate {bytes} bytes: {reason}")]
-    Refused {
-        /// Bytes asked of the system.
-        bytes: usize,
-        /// In the system's words.
-        reason: String,
-    },
-    /// The page offset would break the alignment of data.
-    #[error("a page offset of {page_offset_bytes} bytes is not a multiple of {ALIGN_BYTES}")]
-    PageOffset {
-        /// Bytes asked for.
-        page_offset_bytes: usize,
-    },
-    /// The line offset is no whole number of cells, or a line or more.
-    #[error("a line offset of {line_offset_bytes} bytes is no multiple of {element_bytes} below {ALIGN_BYTES}")]
-    LineOffset {
-        /// Bytes asked for.
-        line_offset_bytes: usize,
-        /// Size of a cell.
-        element_bytes: u64,
-    },
-    /// Only whole pages can be mapped twice.
-    #[error("{bytes} bytes cannot be mapped twice: they are no whole pages of {page_bytes} bytes")]
-    DoubleMapping {
-        /// Bytes asked for.
-        bytes: usize,
-        /// Size of a page.
-        page_bytes: usize,
-    },
-    /// A view of another type than the field's.
-    #[error("the field holds {} and not {}", found.name(), wanted.name())]
-    Element {
-        /// The field's type.
-        found: Element,
-        /// The view's.
-        wanted: Element,
-    },
-}
 
 /// What kind of field to allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,93 +177,6 @@ impl Field {
     }
 }
 
-/// Pages from the system, given back on drop.
-#[derive(Debug)]
-struct Mapping {
-    base: NonNull<u8>,
-    bytes: usize,
-}
-
-impl Mapping {
-    fn new(bytes: usize) -> Result<Self, FieldError> {
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new anonymous mapping at an address of the system's choice touches no existing memory.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        match NonNull::new(base.cast::<u8>()).filter(|_| base != libc::MAP_FAILED) {
-            Some(base) => Ok(Mapping { base, bytes }),
-            None => Err(refused(bytes)),
-        }
-    }
-
-    /// Makes whole pages inaccessible.
-    fn protect(&self, at: usize, bytes: usize) -> Result<(), FieldError> {
-        assert!(at <= self.bytes && bytes <= self.bytes - at, "pages outside the mapping");
-        // SAFETY: `at` is inside the mapping, as just asserted.
-        let first = unsafe { self.base.add(at) };
-        // SAFETY: the pages belong to this mapping, as just asserted, and no view of them exists yet.
-        match unsafe { libc::mprotect(first.as_ptr().cast(), bytes, libc::PROT_NONE) } {
-            0 => Ok(()),
-            _ => Err(refused(bytes)),
-        }
-    }
-
-    /// Shows one piece of `period` bytes of memory in all of `range`, again and again; both in whole pages.
-    #[cfg(target_os = "linux")]
-    fn repeat(&self, range: Range<usize>, period: usize) -> Result<(), FieldError> {
-        assert!(range.start <= range.end && range.end <= self.bytes && period > 0, "pages outside the mapping");
-        let memory = shared_memory(period)?;
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
-        for at in range.clone().step_by(period) {
-            let bytes = period.min(range.end - at);
-            // SAFETY: `at` is inside the mapping, as the range is.
-            let place = unsafe { self.base.add(at) };
-            // SAFETY: the pages that this replaces belong to this mapping, and no view of them exists yet.
-            let shown = unsafe { libc::mmap(place.as_ptr().cast(), bytes, protection, flags, memory.as_raw_fd(), 0) };
-            if shown == libc::MAP_FAILED {
-                return Err(refused(bytes));
-            }
-        }
-        Ok(())
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn repeat(&self, _: Range<usize>, period: usize) -> Result<(), FieldError> {
-        Err(FieldError::Refused { bytes: period, reason: "this system maps no memory twice".to_string() })
-    }
-
-    /// Asks for huge pages; a system without them says no, and nothing is lost.
-    fn advise_huge_pages(&self) {
-        #[cfg(target_os = "linux")]
-        // SAFETY: advice about pages of this mapping changes none of their contents.
-        let _ = unsafe { libc::madvise(self.base.as_ptr().cast(), self.bytes, libc::MADV_HUGEPAGE) };
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and views of it borrow the field that owns it, which is being dropped.
-        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
-    }
-}
-
-fn refused(bytes: usize) -> FieldError {
-    FieldError::Refused { bytes, reason: std::io::Error::last_os_error().to_string() }
-}
-
-/// Zeroed memory without an address; it lives as long as the file or some mapping of it.
-#[cfg(target_os = "linux")]
-fn shared_memory(bytes: usize) -> Result<File, FieldError> {
-    // SAFETY: the name is a C string, and a new file touches no existing memory.
-    let descriptor = unsafe { libc::memfd_create(c"crease".as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(refused(bytes));
-    }
-    // SAFETY: the descriptor was just made and has no other owner.
-    let file = unsafe { File::from_raw_fd(descriptor) };
-    file.set_len(bytes as u64).map_err(|error| FieldError::Refused { bytes, reason: error.to_string() })?;
-    Ok(file)
-}
-
 /// Double-mapped fields have a multiple of this many bytes: a page. `None` on systems that map no memory twice, which
 /// the first call finds out by an attempt.
 pub fn double_map_bytes() -> Option<u64> {
@@ -448,12 +199,6 @@ pub fn field_memory_bytes(data_bytes: u64, mapped: Mapped) -> u64 {
 /// Whether a field of this many bytes asks for huge pages.
 fn asks_for_huge_pages(data_bytes: u64, guard_pages: bool, mapped: Mapped) -> bool {
     data_bytes >= HUGE_FROM_BYTES as u64 && !guard_pages && mapped == Mapped::Once
-}
-
-fn page_bytes() -> usize {
-    // SAFETY: asking for the page size has no preconditions.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(bytes).expect("the page size is known")
 }
 
 #[cfg(test)]
