@@ -32,7 +32,13 @@ impl Shapes<'_> {
                 draft.push(DimKind::Sequential, self.values(&row)?);
             }
         }
-        let Some(slope) = open.slope((above, last), MOST_SLOPE) else { return Ok(None) };
+        let found = open.slope((above, last), MOST_SLOPE);
+        if found.is_none() {
+            // What reads results alone comes behind.
+            let Some(groups) = open.groups() else { return Ok(None) };
+            draft.push(DimKind::Sequential, self.values(&groups)?);
+        }
+        let Some(slope) = found.or_else(|| open.slope((above, last), MOST_SLOPE)) else { return Ok(None) };
         let zeros = vec![0; self.stmts];
         let [rows, cells] = [above, last].map(|dim| Row::Dim { dim, shifts: zeros.clone() });
         let lanes = self.workload.lanes;
@@ -50,7 +56,8 @@ impl Shapes<'_> {
             self.workload.work_with_strides(stmt, number, (strided as f64, strided as f64))
         };
         let work = (0..self.stmts).map(work).sum();
-        let estimate = self.workload.sweep_of(work, Sweep { tasks: 1.0, temps_held: 0.0, barriers: 1 });
+        let estimate =
+            self.workload.sweep_of(work, Sweep { tasks: 1.0, temps_held: 0.0, barriers: 1, is_in_place: false });
         let names = &self.space.names;
         let shape = format!("diagonals of {} and {} in blocks of {lanes}", names[above], names[last]);
         Ok(Some(draft.candidate(shape, estimate)))
