@@ -21,7 +21,8 @@ impl Shapes<'_> {
     /// Diagonals in blocks of rows, where rows have no lanes.
     pub(super) fn diagonals(&self, kernel: &Kernel) -> Found {
         let last = self.last();
-        if last <= self.outer() || self.workload.has_lanes() {
+        // Of tables without steps, rows are in a cache and wait for little: diagonals were seen to gain nothing.
+        if !self.space.has_steps || last <= self.outer() || self.workload.has_lanes() {
             return Ok(None);
         }
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
@@ -32,13 +33,7 @@ impl Shapes<'_> {
                 draft.push(DimKind::Sequential, self.values(&row)?);
             }
         }
-        let found = open.slope((above, last), MOST_SLOPE);
-        if found.is_none() {
-            // What reads results alone comes behind.
-            let Some(groups) = open.groups() else { return Ok(None) };
-            draft.push(DimKind::Sequential, self.values(&groups)?);
-        }
-        let Some(slope) = found.or_else(|| open.slope((above, last), MOST_SLOPE)) else { return Ok(None) };
+        let Some(slope) = open.slope((above, last), MOST_SLOPE) else { return Ok(None) };
         let zeros = vec![0; self.stmts];
         let [rows, cells] = [above, last].map(|dim| Row::Dim { dim, shifts: zeros.clone() });
         let lanes = self.workload.lanes;

@@ -75,7 +75,7 @@ pub(super) fn candidates(
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
     if workload.skips_cells() {
-        // Storage of tiles of time in which statements skip cells takes integer sets a minute to find.
+        // Storage of tiles of time in which statements skip cells takes integer sets more than a minute to find.
         let found = [shapes.rows(false), shapes.rows(true), shapes.stages(kernel, params)];
         return found.into_iter().filter_map(Result::transpose).collect();
     }
