@@ -174,7 +174,7 @@ const PAIRS: &[Pair] = &[
         name: "Thomas along rows, schedule that is found, over one by one",
         first: row("tridiagonal-rows", "rows", LINES, 0),
         second: row("tridiagonal-rows", "auto", LINES, 0),
-        aim: 1.5,
+        aim: 1.0,
     },
     Pair {
         name: "Gauss and Seidel, schedule that is found, over rows",
