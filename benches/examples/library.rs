@@ -53,6 +53,7 @@ const SQUARE: &[(&str, i64)] = &[("N", 3000)];
 const LARGE: &[(&str, i64)] = &[("NY", 4001), ("NX", 4010)];
 const SMALL: &[(&str, i64)] = &[("NY", 101), ("NX", 202)];
 const LINES: &[(&str, i64)] = &[("NY", 2001), ("NX", 2010)];
+const POINTS: &[(&str, i64)] = &[("N", 1000)];
 
 const PAIRS: &[Pair] = &[
     Pair {
@@ -168,6 +169,36 @@ const PAIRS: &[Pair] = &[
         first: row("integral-image", "rows", LINES, 0),
         second: row("integral-image", "lanes", LINES, 0),
         aim: 1.0,
+    },
+    Pair {
+        name: "Thomas along rows, schedule that is found, over one by one",
+        first: row("tridiagonal-rows", "rows", LINES, 0),
+        second: row("tridiagonal-rows", "auto", LINES, 0),
+        aim: 1.0,
+    },
+    Pair {
+        name: "Gauss and Seidel, schedule that is found, over rows",
+        first: row("poisson-2d-gauss-seidel", "rows", POINTS, 8),
+        second: row("poisson-2d-gauss-seidel", "auto", POINTS, 8),
+        aim: 2.0,
+    },
+    Pair {
+        name: "red and black points, schedule that is found, over rows",
+        first: row("poisson-2d-red-black", "rows", POINTS, 8),
+        second: row("poisson-2d-red-black", "auto", POINTS, 8),
+        aim: 1.0,
+    },
+    Pair {
+        name: "red and black points, that found for two threads, over rows",
+        first: row("poisson-2d-red-black", "rows", POINTS, 16),
+        second: two(row("poisson-2d-red-black", "auto", POINTS, 16)),
+        aim: 1.5,
+    },
+    Pair {
+        name: "WENO5 on a ring, schedule found for two threads, over one",
+        first: row("advection-1d-weno5", "auto", &[("N", 1_000_001)], 10),
+        second: two(row("advection-1d-weno5", "auto", &[("N", 1_000_001)], 10)),
+        aim: 1.5,
     },
 ];
 

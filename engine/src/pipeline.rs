@@ -208,6 +208,7 @@ impl<'c, 'k> Analysed<'c, 'k> {
             rings: request.rings,
             machine: request.machine,
             alive: Default::default(),
+            searched: Default::default(),
             spans: Default::default(),
         }
     }

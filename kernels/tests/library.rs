@@ -23,16 +23,6 @@ const SLOW: [&str; 6] = [
     "wave-3d-4th",
     "wave-3d-4th-f32",
 ];
-/// Kernels with a dependence that no order of their dimensions keeps: half of the points are later than the other one,
-/// or a sweep goes back.
-const NOT_SCHEDULED: [&str; 6] = [
-    "poisson-2d-red-black",
-    "poisson-2d-red-black-f32",
-    "tridiagonal-columns",
-    "tridiagonal-columns-f32",
-    "tridiagonal-rows",
-    "tridiagonal-rows-f32",
-];
 
 fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) -> Plan {
     // In caches as small as the sizes here, tiles are taken and stores stream where they would in large kernels.
@@ -90,8 +80,7 @@ fn verify(entry: &Entry) -> Result<(), String> {
         let initial = (entry.initial)(&case).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         let expected = (entry.naive)(&case, &initial).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         let own = kernel.schedules().iter().map(|schedule| schedule.name.as_str());
-        let found = (!NOT_SCHEDULED.contains(&entry.name)).then_some("auto");
-        let schedules: Vec<&str> = own.chain(found).collect();
+        let schedules: Vec<&str> = own.chain(["auto"]).collect();
         for schedule in &schedules[..if brief { 1 } else { schedules.len() }] {
             let mut strategies = vec![StrategyChoice::Auto];
             if is_thorough() {

@@ -1,6 +1,6 @@
 //! What strategies see, and what they are.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use crease_isl::Set;
@@ -34,6 +34,8 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) machine: MachineModel,
     /// Values of arrays that the choice found alive at once.
     pub(crate) alive: RefCell<BTreeMap<ArrayId, u64>>,
+    /// Integer-set operations that searches have spent so far, of all arrays.
+    pub(crate) searched: Cell<u64>,
     /// Bounds of indices found so far.
     pub(crate) spans: RefCell<BTreeMap<ArrayId, Vec<Span>>>,
 }
@@ -66,8 +68,8 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
         let Problem { model, bound, conflicts, checker, horizon, rings, machine, .. } = *self;
-        let (alive, spans) = (self.alive.clone(), self.spans.clone());
-        Problem { model, bound, conflicts, checker, horizon, rounding, rings, machine, alive, spans }
+        let (alive, searched, spans) = (self.alive.clone(), self.searched.clone(), self.spans.clone());
+        Problem { model, bound, conflicts, checker, horizon, rounding, rings, machine, alive, searched, spans }
     }
 
     /// Arrays that are ours to fold.

@@ -77,7 +77,8 @@ impl Shapes<'_> {
         let tasks = stages.iter().map(tasks).fold(f64::INFINITY, f64::min);
         let temps_held = self.temps_between(&stages, tasks);
         let work = stages.iter().map(|stage| self.work_across(kernel, stage)).sum();
-        let estimate = self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers: stages.len() });
+        let estimate =
+            self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers: stages.len(), is_in_place: false });
         let name = |stage: &Blocks| {
             let [lanes, of] = [stage.lanes, stage.parallel.0].map(|dim| &self.space.names[dim]);
             let pass = stage.pass.map(|dim| format!(", {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]));

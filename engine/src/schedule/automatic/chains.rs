@@ -66,3 +66,29 @@ fn latency(expr: &Expr) -> f64 {
         _ => OPERATION_NS,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::automatic::distances::distances;
+
+    #[test]
+    fn cells_wait_for_what_the_one_before_has_computed_and_stored() {
+        let of = |value: &str| {
+            let text = "kernel k(size N) for N >= 2 {
+                input a[y, x]: f64 for 0 <= y, x < N
+                output s[y, x]: f64 for 0 <= y, x < N
+                S0[y, x] for 0 <= y < N and x = 0 { s[y,x] = a[y,x] }
+                S[y, x] for 0 <= y < N and 1 <= x < N { s[y,x] = VALUE } }";
+            let kernel = Kernel::parse(&text.replace("VALUE", value)).unwrap();
+            let space = CommonSpace::of(&kernel, &[100]).unwrap();
+            let found = distances(&kernel, &space, &[100]).unwrap();
+            chains(&kernel, &space, &found)
+        };
+        assert_eq!(of("a[y,x-1] / a[y,x]"), [None, None]);
+        assert_eq!(of("s[y,x-1]")[1], Some(STORED_NS));
+        // The quotient of inputs is not in the chain.
+        assert_eq!(of("s[y,x-1] + a[y,x] / a[y,x-1]")[1], Some(STORED_NS + OPERATION_NS));
+        assert_eq!(of("a[y,x] / (1 - s[y,x-1])")[1], Some(STORED_NS + OPERATION_NS + QUOTIENT_NS));
+    }
+}

@@ -21,7 +21,8 @@ impl Shapes<'_> {
     /// Diagonals in blocks of rows, where rows have no lanes.
     pub(super) fn diagonals(&self, kernel: &Kernel) -> Found {
         let last = self.last();
-        if last <= self.outer() || self.workload.has_lanes() {
+        // Of tables without steps, rows are in a cache and wait for little: diagonals were seen to gain nothing.
+        if !self.space.has_steps || last <= self.outer() || self.workload.has_lanes() {
             return Ok(None);
         }
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
@@ -50,7 +51,8 @@ impl Shapes<'_> {
             self.workload.work_with_strides(stmt, number, (strided as f64, strided as f64))
         };
         let work = (0..self.stmts).map(work).sum();
-        let estimate = self.workload.sweep_of(work, Sweep { tasks: 1.0, temps_held: 0.0, barriers: 1 });
+        let estimate =
+            self.workload.sweep_of(work, Sweep { tasks: 1.0, temps_held: 0.0, barriers: 1, is_in_place: false });
         let names = &self.space.names;
         let shape = format!("diagonals of {} and {} in blocks of {lanes}", names[above], names[last]);
         Ok(Some(draft.candidate(shape, estimate)))

@@ -118,6 +118,8 @@ pub(super) struct Sweep {
     pub(super) temps_held: f64,
     /// Barriers in a step.
     pub(super) barriers: usize,
+    /// Whether each step takes the place of the one before although iterations run at once.
+    pub(super) is_in_place: bool,
 }
 
 /// Tiles of time and the outermost dimension of space.
@@ -211,8 +213,8 @@ impl Workload {
         let threads = tasks / (tasks / self.threads).ceil();
         let temps = self.temp_bytes * how.temps_held;
         let temps_moved = if temps > 0.0 { 2.0 * self.temp_bytes } else { 0.0 };
-        // What runs in parallel is not updated in place.
-        let levels = if tasks > 1.0 { 2.0 } else { 1.0 };
+        // What runs in parallel is mostly not updated in place.
+        let levels = if tasks > 1.0 && !how.is_in_place { 2.0 } else { 1.0 };
         let held = self.state_bytes * levels + self.given_bytes + temps;
         // What is held for a part of the iterations is used before other bytes push it out.
         let temps_beside = if how.temps_held < 1.0 { temps } else { held };
@@ -359,11 +361,16 @@ impl Workload {
     /// How rows run that nothing goes along: cell by cell where most of them skip cells. Of such strips lanes were not
     /// faster, as each cell is put into its lane by itself (six cells of every second one of rows, in and out of cache).
     pub(super) fn along_rows(&self) -> DimKind {
-        let points = |is_wanted: &dyn Fn(bool) -> bool| -> f64 {
-            self.points.iter().zip(&self.skips).filter(|(_, skips)| is_wanted(**skips)).map(|(points, _)| points).sum()
+        if self.skips_cells() { DimKind::Sequential } else { DimKind::Vector(self.lanes) }
+    }
+
+    /// Whether most instances are of statements that skip cells of rows.
+    pub(super) fn skips_cells(&self) -> bool {
+        let points = |is_wanted: bool| -> f64 {
+            let all = self.points.iter().zip(&self.skips);
+            all.filter(|(_, skips)| **skips == is_wanted).map(|(points, _)| points).sum()
         };
-        let is_most = points(&|skips| skips) > points(&|skips| !skips);
-        if is_most { DimKind::Sequential } else { DimKind::Vector(self.lanes) }
+        points(true) > points(false)
     }
 
     /// Whether no statement waits for the cell before, row after row.

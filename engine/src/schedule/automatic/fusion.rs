@@ -92,7 +92,13 @@ impl<'d> Open<'d> {
 
     /// Positions that order what is left; nothing is left behind them. None if nothing is open or it runs in a circle.
     pub(super) fn positions(&mut self) -> Option<Row> {
-        let pairs: Vec<(usize, usize)> = self.left.iter().map(|d| (d.from, d.to)).collect();
+        self.positions_with(&[])
+    }
+
+    /// The same with further pairs of statements, of which the former comes first.
+    pub(super) fn positions_with(&mut self, others: &[(usize, usize)]) -> Option<Row> {
+        let pairs: Vec<(usize, usize)> =
+            self.left.iter().map(|d| (d.from, d.to)).chain(others.iter().copied()).collect();
         let levels = levels(self.stmts, &pairs)?;
         self.left.clear();
         levels.iter().any(|&level| level > 0).then_some(Row::Position(levels))
@@ -332,5 +338,19 @@ mod tests {
         // Around the end of a row: the border is far behind, and its inside does not wait for it.
         let around = [distance((0, 1), -1), distance((0, 2), -99), distance((1, 3), 0), distance((2, 3), 99)];
         assert_eq!(shifts([0, 1, 1, 3], &around), [0, 1, 99, 1]);
+    }
+
+    #[test]
+    fn a_slope_carries_what_goes_down_and_along_rows() {
+        let slope = |by: &[(i64, i64)]| {
+            let of = |&(down, along): &(i64, i64)| [down, along].map(Interval::point).to_vec();
+            let distances: Vec<Distance> = by.iter().map(|by| Distance { from: 0, to: 0, by: of(by) }).collect();
+            Open::all(1, &distances).slope((0, 1), 8)
+        };
+        assert_eq!(slope(&[(1, 0), (0, 1), (1, 1)]), Some(1));
+        assert_eq!(slope(&[(1, -1), (0, 1)]), Some(2));
+        assert_eq!(slope(&[(1, -8)]), None);
+        assert_eq!(slope(&[(0, -1)]), None);
+        assert_eq!(slope(&[(-1, 5)]), None);
     }
 }

@@ -23,6 +23,7 @@ mod distances;
 mod estimate;
 mod fold;
 mod fusion;
+mod in_place;
 mod orders;
 mod passes;
 mod rates;
@@ -92,13 +93,13 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
         Workload::of(kernel, space, target).with_chains(chains::chains(kernel, space, distances))
     };
     let by_index = workload(&space, &distances);
-    let mut found = shapes::candidates(kernel, &space, &distances, &by_index)?;
+    let mut found = shapes::candidates(kernel, &space, &distances, &by_index, target.params)?;
     let mut has_lanes = false;
     if let Some(order) = orders::unit_stride_last(kernel, &space) {
         let (space, distances) = (space.reordered(&order), orders::reordered(&distances, &order));
         let workload = workload(&space, &distances);
         has_lanes = workload.has_lanes();
-        let others = shapes::candidates(kernel, &space, &distances, &workload)?;
+        let others = shapes::candidates(kernel, &space, &distances, &workload, target.params)?;
         let dims = space.names.join(", ");
         found.extend(
             others

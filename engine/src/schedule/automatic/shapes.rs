@@ -71,12 +71,18 @@ pub(super) fn candidates(
     space: &CommonSpace,
     distances: &[Distance],
     workload: &Workload,
+    params: &[i64],
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    if workload.skips_cells() {
+        // Storage of tiles of time in which statements skip cells takes integer sets more than a minute to find.
+        let found = [shapes.rows(false), shapes.rows(true), shapes.stages(kernel, params)];
+        return found.into_iter().filter_map(Result::transpose).collect();
+    }
     let mut found = vec![
         shapes.rows(false),
         shapes.rows(true),
-        shapes.stages(),
+        shapes.stages(kernel, params),
         shapes.staged_rows(),
         shapes.skewed(false),
         shapes.skewed(true),
@@ -98,7 +104,8 @@ pub(super) fn candidates(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Candidates in lanes that are not along rows, where rows have none, and those in parts of a line.
+/// The candidate in lanes that are not along rows, where rows have none, or in parts of a line; in diagonals where no
+/// dimension is free.
 ///
 /// # Errors
 /// As [`candidates`].
@@ -107,9 +114,12 @@ pub(super) fn not_along_rows(
     space: &CommonSpace,
     distances: &[Distance],
     workload: &Workload,
-) -> Result<Vec<Candidate>, AffineOverflow> {
+) -> Found {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
-    [shapes.across(kernel), shapes.diagonals(kernel)].into_iter().filter_map(Result::transpose).collect()
+    match shapes.across(kernel)? {
+        Some(across) => Ok(Some(across)),
+        None => shapes.diagonals(kernel),
+    }
 }
 
 /// Candidates in tiles of time.

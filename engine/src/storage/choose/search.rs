@@ -33,7 +33,8 @@ use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{
-    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, SMALL_BUDGET,
+    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, PLAN_BUDGET,
+    SMALL_BUDGET,
 };
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
@@ -361,6 +362,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
+        let left = PLAN_BUDGET.saturating_sub(problem.searched.get()).max(SMALL_BUDGET);
+        let budget = if self.found.is_empty() { budget } else { budget.min(left) };
         let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
                 let candidate = Candidate::new(problem, proposal.clone())?;
@@ -368,6 +371,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             };
             first_useful(problem, strategy, &[array], search.notes, is_useful)
         });
+        problem.searched.set(problem.searched.get().saturating_add(problem.model.context.operations()));
         let candidate =
             found.and_then(|(proposal, proved)| Ok(Candidate { proved, ..Candidate::new(problem, proposal)? }));
         match candidate {
