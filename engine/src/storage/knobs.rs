@@ -29,8 +29,9 @@ pub(crate) mod choice {
     pub(crate) const BUDGET_FACTOR: u64 = 8;
     /// Integer-set operations that every strategy may spend: more than twice what stencils in rectangular tiles need.
     pub(crate) const LEAST_BUDGET: u64 = 500_000;
-    /// Integer-set operations that the searches of all arrays together may spend where there are mappings already; what
-    /// is asked then has [`SMALL_BUDGET`]. Shows in `explain` of periodic kernels with several stages, which took minutes.
+    /// Integer-set operations that the searches of all arrays together may spend where there are mappings already, or
+    /// [`LEAST_BUDGET`] for each array, if that is more. Shows in `explain` of periodic kernels with several stages, where
+    /// strategies that find nothing took a minute.
     pub(crate) const PLAN_BUDGET: u64 = 4_000_000;
     /// Integer-set operations that a strategy with a small budget may spend: `periodic` where nothing is read from the
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that

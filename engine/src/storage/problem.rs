@@ -1,7 +1,8 @@
 //! What strategies see, and what they are.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crease_isl::Set;
 use crease_program::{Interval, Mapped};
@@ -15,6 +16,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, Role};
 use crate::machine::MachineModel;
 use crate::storage::options::{Rings, Rounding, StrategyId};
+use crate::storage::strategies::baseline::lattice::Small;
 use crate::storage::{Buffer, MappingError, Sharing, StorageMapping};
 
 /// What strategies see.
@@ -36,6 +38,8 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) alive: RefCell<BTreeMap<ArrayId, u64>>,
     /// Integer-set operations that searches have spent so far, of all arrays.
     pub(crate) searched: Cell<u64>,
+    /// What `lattice` knows of the kernel at small sizes, once an array has asked; none if that takes too much.
+    pub(crate) small_sizes: Rc<OnceCell<Option<Small<'c, 'k>>>>,
     /// Bounds of indices found so far.
     pub(crate) spans: RefCell<BTreeMap<ArrayId, Vec<Span>>>,
 }
@@ -64,12 +68,26 @@ pub(crate) fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option
     })
 }
 
-impl<'a, 'c> Problem<'a, 'c, '_> {
+impl<'a, 'c, 'k> Problem<'a, 'c, 'k> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
         let Problem { model, bound, conflicts, checker, horizon, rings, machine, .. } = *self;
         let (alive, searched, spans) = (self.alive.clone(), self.searched.clone(), self.spans.clone());
-        Problem { model, bound, conflicts, checker, horizon, rounding, rings, machine, alive, searched, spans }
+        let small_sizes = Rc::clone(&self.small_sizes);
+        Problem {
+            model,
+            bound,
+            conflicts,
+            checker,
+            horizon,
+            rounding,
+            rings,
+            machine,
+            alive,
+            searched,
+            small_sizes,
+            spans,
+        }
     }
 
     /// Arrays that are ours to fold.

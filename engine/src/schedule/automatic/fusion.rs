@@ -345,7 +345,7 @@ mod tests {
         let slope = |by: &[(i64, i64)]| {
             let of = |&(down, along): &(i64, i64)| [down, along].map(Interval::point).to_vec();
             let distances: Vec<Distance> = by.iter().map(|by| Distance { from: 0, to: 0, by: of(by) }).collect();
-            Open::all(1, &distances).slope((0, 1), 8)
+            Open::all(&unlike(1), &distances).slope((0, 1), 8)
         };
         assert_eq!(slope(&[(1, 0), (0, 1), (1, 1)]), Some(1));
         assert_eq!(slope(&[(1, -1), (0, 1)]), Some(2));

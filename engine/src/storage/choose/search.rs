@@ -362,7 +362,11 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
-        let left = PLAN_BUDGET.saturating_sub(problem.searched.get()).max(SMALL_BUDGET);
+        let left = self.allowance().saturating_sub(problem.searched.get());
+        if left == 0 && !self.found.is_empty() {
+            self.gave_up.push(strategy.id());
+            return Ok(());
+        }
         let budget = if self.found.is_empty() { budget } else { budget.min(left) };
         let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
@@ -379,6 +383,12 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             Err(error) => self.fail(strategy.id(), error),
         }
         Ok(())
+    }
+
+    /// Integer-set operations that the searches of all arrays may spend where there are mappings already.
+    fn allowance(&self) -> u64 {
+        let arrays = self.problem.model.kernel.arrays().len() as u64;
+        arrays.saturating_mul(LEAST_BUDGET).max(PLAN_BUDGET)
     }
 
     /// Says why a strategy has nothing.

@@ -35,14 +35,13 @@ use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, Rows};
 
-/// The kernel at small sizes, analysed when first asked for.
+/// The kernel at small sizes, analysed when first asked for, by whatever array.
 pub(super) struct Families<'a, 'c, 'k> {
     problem: &'a Problem<'a, 'c, 'k>,
-    small: OnceCell<Option<Small<'c, 'k>>>,
 }
 
 /// Conflicts at small sizes.
-struct Small<'c, 'k> {
+pub(crate) struct Small<'c, 'k> {
     /// First with all large parameters small, then with each of them one step larger.
     conflicts: Vec<Conflicts<'c, 'k>>,
     /// All sizes at the first of these.
@@ -77,7 +76,7 @@ impl Moving {
 impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
     /// Analyses nothing yet.
     pub(super) fn new(problem: &'a Problem<'a, 'c, 'k>) -> Self {
-        Families { problem, small: OnceCell::new() }
+        Families { problem }
     }
 
     /// The smallest lattice carried over that keeps the differences in `rows` apart, if its determinant is in
@@ -161,11 +160,12 @@ impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
     }
 
     fn small(&self) -> Result<Option<&Small<'c, 'k>>, AnalysisError> {
-        if self.small.get().is_none() {
+        let known = &self.problem.small_sizes;
+        if known.get().is_none() {
             let small = within_quota(self.problem, || analyse(self.problem))?.flatten();
-            let _ = self.small.set(small);
+            let _ = known.set(small);
         }
-        Ok(self.small.get().and_then(Option::as_ref))
+        Ok(known.get().and_then(Option::as_ref))
     }
 }
 

@@ -22,4 +22,5 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use family::Small;
 pub(crate) use strategy::Lattice;
