@@ -12,8 +12,8 @@ use rustc_hash::FxHashSet;
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Stmt};
+use crate::schedule::automatic::alike::Alike;
 use crate::schedule::automatic::congruences::{Congruence, congruences};
-use crate::schedule::automatic::fusion::Alike;
 use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
 
 /// One dependence.

@@ -20,6 +20,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::distances::Distance;
+use crate::schedule::automatic::rates::balanced;
 use crate::schedule::automatic::space::{CommonSpace, leader, range_of};
 
 /// A kernel with a dimension that is folded.
@@ -64,7 +65,7 @@ pub(super) fn folded(
         }
     }
     let kernel = kernel.split(&cuts)?;
-    let mut space = CommonSpace::of(&kernel, params)?;
+    let mut space = balanced(&kernel, params)?;
     let mut halves = Vec::with_capacity(kernel.stmts().len());
     for (coordinates, ranges) in space.coordinates.iter_mut().zip(&space.ranges) {
         let is_far = range_of(&coordinates[dim].scale(2)?.sub(&ends)?, ranges, params).min > 0;

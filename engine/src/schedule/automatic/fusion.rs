@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::schedule::automatic::alike::Alike;
 use crate::schedule::automatic::distances::Distance;
 use crease_program::Interval;
 
@@ -23,15 +24,6 @@ pub(super) enum Row {
     Dim { dim: usize, shifts: Vec<i64> },
     /// The position of each statement.
     Position(Vec<i64>),
-}
-
-/// Which statements have something in common.
-#[derive(Clone, Debug)]
-pub(super) struct Alike {
-    /// Of each statement, the first one that writes one of the same arrays; it is first of these itself.
-    pub(super) writers: Vec<usize>,
-    /// Of each statement, the first one that runs in as many rows of the outer dimensions: in all, in every second, ..
-    pub(super) paces: Vec<usize>,
 }
 
 /// What is left to be ordered, and by how many statements.

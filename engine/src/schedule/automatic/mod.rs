@@ -15,6 +15,7 @@
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
 
 mod across;
+mod alike;
 mod by_rows;
 mod chains;
 mod congruences;
@@ -86,7 +87,7 @@ impl From<AffineOverflow> for NoCandidates {
 /// # Errors
 /// [`NoCandidates`] if its statements have no dimensions in common, or no order of these keeps all dependences.
 pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
-    let space = CommonSpace::of(kernel, target.params)?;
+    let space = rates::balanced(kernel, target.params)?;
     let distances = distances::distances(kernel, &space, target.params)?;
     let (space, distances) = orders::forwards(kernel, &space, &distances, target.params)?.unwrap_or((space, distances));
     let workload = |space: &CommonSpace, distances: &[Distance]| {

@@ -12,9 +12,10 @@
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{Kernel, Role, Stmt};
+use crate::schedule::automatic::alike::stride;
 use crate::schedule::automatic::distances::{Distance, distances};
 use crate::schedule::automatic::fusion::Open;
-use crate::schedule::automatic::space::{CommonSpace, stride};
+use crate::schedule::automatic::space::CommonSpace;
 
 /// The space in which all sweeps go forwards, and its distances; none if they do in this one, or nothing helps.
 ///

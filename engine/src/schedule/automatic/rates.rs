@@ -10,6 +10,8 @@ use num_integer::{Integer, gcd};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::Kernel;
+use crate::schedule::automatic::NoCandidates;
+use crate::schedule::automatic::alike::paces;
 use crate::schedule::automatic::distances::pairs;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 
@@ -23,11 +25,19 @@ struct Rate {
     under: i64,
 }
 
-/// Multiplies coordinates, but for those that count steps and those that run in lanes.
+/// The space of a kernel, in which statements run at the rates of what they read.
 ///
 /// # Errors
-/// [`AffineOverflow`] if a coefficient leaves 64 bits.
-pub(super) fn balance(kernel: &Kernel, space: &mut CommonSpace) -> Result<(), AffineOverflow> {
+/// Those of [`CommonSpace::of`]; [`NoCandidates::Overflow`] if a coefficient leaves 64 bits.
+pub(super) fn balanced(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+    let mut space = CommonSpace::of(kernel, params)?;
+    balance(kernel, &mut space)?;
+    space.alike.paces = paces(&space.coordinates);
+    Ok(space)
+}
+
+/// Multiplies coordinates, but for those that count steps and those that run in lanes.
+fn balance(kernel: &Kernel, space: &mut CommonSpace) -> Result<(), AffineOverflow> {
     for dim in usize::from(space.has_steps)..space.names.len().saturating_sub(1) {
         let Some(factors) = factors(kernel, space, dim) else { continue };
         for (coordinates, factor) in space.coordinates.iter_mut().zip(factors) {
@@ -133,7 +143,7 @@ mod tests {
     /// What the statements' rows are multiplied with.
     fn of(text: &str) -> Option<Vec<i64>> {
         let kernel = Kernel::parse(text).unwrap();
-        let space = CommonSpace::unbalanced(&kernel, &[9]).unwrap();
+        let space = CommonSpace::of(&kernel, &[9]).unwrap();
         factors(&kernel, &space, 0)
     }
 

@@ -1,5 +1,4 @@
-//! The dimensions that statements have in common: a statement's time is, to begin with, the cell that it writes, at the
-//! rate of what it reads (`rates`).
+//! The dimensions that statements have in common: a statement's time is, to begin with, the cell that it writes.
 //!
 //! In: a kernel and values of its parameters.   Out: [`CommonSpace`]: named dimensions, and for each statement its
 //! coordinates in them. The dimensions are the indices of the array with the most of them, of a state if there is one;
@@ -12,8 +11,8 @@ use crease_program::Interval;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{Array, ArrayId, Assign, Kernel, ParamId, Role, Stmt};
 use crate::kernel::points::bounding_box;
-use crate::schedule::automatic::fusion::Alike;
-use crate::schedule::automatic::{NoCandidates, rates};
+use crate::schedule::automatic::NoCandidates;
+use crate::schedule::automatic::alike::{Alike, paces, writers};
 
 /// Statements in dimensions that they share.
 #[derive(Clone, Debug)]
@@ -38,17 +37,8 @@ impl CommonSpace {
     /// The space of a kernel.
     ///
     /// # Errors
-    /// [`NoCandidates`] if nothing has indices, instances of a statement cannot be told apart in it, or a number leaves
-    /// 64 bits.
+    /// [`NoCandidates`] if nothing has indices, or instances of a statement cannot be told apart in it.
     pub(super) fn of(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
-        let mut space = CommonSpace::unbalanced(kernel, params)?;
-        rates::balance(kernel, &mut space)?;
-        space.alike.paces = paces(&space.coordinates);
-        Ok(space)
-    }
-
-    /// The same in which coordinates are the cells that are written.
-    pub(super) fn unbalanced(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
         let Some(leader) = leader(kernel) else { return Err(NoCandidates::Because("it writes no array".to_string())) };
         let found = CommonSpace::over(leader, kernel, params);
         match wider(leader, kernel) {
@@ -140,33 +130,6 @@ fn wider<'k>(other: &Array, kernel: &'k Kernel) -> Option<&'k Array> {
 /// What is written, once for each assignment.
 fn written(kernel: &Kernel) -> impl DoubleEndedIterator<Item = &Array> {
     kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)))
-}
-
-/// Of each statement, the first one that writes one of the same arrays.
-fn writers(kernel: &Kernel) -> Vec<usize> {
-    let mut firsts: Vec<usize> = Vec::new();
-    for (number, stmt) in kernel.stmts().iter().enumerate() {
-        let shares = |other: &Stmt| {
-            other.assigns.iter().any(|theirs| stmt.assigns.iter().any(|ours| ours.array == theirs.array))
-        };
-        let first = kernel.stmts()[..number].iter().position(shares).map_or(number, |other| firsts[other]);
-        firsts.push(first);
-    }
-    firsts
-}
-
-/// Of each statement, the first one whose coordinates have the same strides in all dimensions but the last.
-fn paces(coordinates: &[Vec<Affine>]) -> Vec<usize> {
-    let strides =
-        |of_stmt: &[Affine]| -> Vec<u64> { of_stmt[..of_stmt.len().saturating_sub(1)].iter().map(stride).collect() };
-    let all: Vec<Vec<u64>> = coordinates.iter().map(|of_stmt| strides(of_stmt)).collect();
-    all.iter().map(|own| all.iter().position(|other| other == own).unwrap_or(0)).collect()
-}
-
-/// How far apart neighbouring places of a coordinate are; of one that stands still, 1.
-pub(super) fn stride(coordinate: &Affine) -> u64 {
-    let iterators = coordinate.terms().filter(|(term, _)| matches!(term, Term::Iter(_)));
-    iterators.map(|(_, by)| by.unsigned_abs()).max().unwrap_or(1)
 }
 
 /// Which dimension each index of an array is.
