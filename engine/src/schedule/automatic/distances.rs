@@ -112,7 +112,7 @@ pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) ->
 }
 
 /// All writes and all reads of an array.
-fn accesses(kernel: &Kernel, array: ArrayId) -> [Vec<Access<'_>>; 2] {
+pub(super) fn accesses(kernel: &Kernel, array: ArrayId) -> [Vec<Access<'_>>; 2] {
     let (mut writes, mut reads) = (Vec::new(), Vec::new());
     for (stmt, body) in kernel.stmts().iter().enumerate() {
         let written = body.assigns.iter().filter(|assign| assign.array == array);
@@ -124,7 +124,7 @@ fn accesses(kernel: &Kernel, array: ArrayId) -> [Vec<Access<'_>>; 2] {
 }
 
 /// All pairs of a write and a read of an array.
-pub(super) fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
+fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
     kernel.array_ids().flat_map(move |array| {
         let [writes, reads] = accesses(kernel, array);
         reads.into_iter().flat_map(move |read| writes.clone().into_iter().map(move |write| (array, write, read)))

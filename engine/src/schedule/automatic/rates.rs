@@ -12,7 +12,7 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::Kernel;
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::alike::paces;
-use crate::schedule::automatic::distances::pairs;
+use crate::schedule::automatic::distances::{Access, accesses};
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 
 /// The largest factor: shifts grow with it, and are no more than 64 rows either.
@@ -50,15 +50,21 @@ fn balance(kernel: &Kernel, space: &mut CommonSpace) -> Result<(), AffineOverflo
 /// What the coordinate of each statement in a dimension is multiplied with; none if nothing has to be, or no factors do.
 fn factors(kernel: &Kernel, space: &CommonSpace, dim: usize) -> Option<Vec<i64>> {
     let stmts = space.coordinates.len();
-    // Pairs of statements and what the second one's rate is of the first one's.
+    // Statements and the arrays that are written, which are numbered behind them, and what the rate of the second one's
+    // cells is of the first one's: accesses, as a lattice with walls has many more pairs of them.
     let mut balances: Vec<(usize, usize, Rate)> = Vec::new();
-    for (array, write, read) in pairs(kernel) {
+    for array in kernel.array_ids() {
         let Some(at) = dims_of(space, array).and_then(|dims| dims.iter().position(|&d| d == dim)) else { continue };
-        let per_cell = |stmt: usize, index: &[Affine]| {
-            slope(&space.coordinates[stmt][dim], &index[at], kernel.stmts()[stmt].iters.len())
-        };
-        if let Some((from, to)) = per_cell(write.stmt, write.index).zip(per_cell(read.stmt, read.index)) {
-            balances.push((write.stmt, read.stmt, from.times(to.inverse())?));
+        let [writes, reads] = accesses(kernel, array).map(|all| {
+            let rate = |access: Access<'_>| {
+                let (coordinate, iters) =
+                    (&space.coordinates[access.stmt][dim], kernel.stmts()[access.stmt].iters.len());
+                Some((access.stmt, stmts + array.index(), slope(coordinate, &access.index[at], iters)?))
+            };
+            all.into_iter().filter_map(rate).collect::<Vec<_>>()
+        });
+        if !writes.is_empty() {
+            balances.extend(writes.into_iter().chain(reads));
         }
     }
     if balances.iter().all(|(.., rate)| *rate == Rate::ONE) {
@@ -66,7 +72,7 @@ fn factors(kernel: &Kernel, space: &CommonSpace, dim: usize) -> Option<Vec<i64>>
     }
     // What writes one array runs at one rate.
     balances.extend(space.alike.writers.iter().enumerate().map(|(stmt, &first)| (first, stmt, Rate::ONE)));
-    let mut rates: Vec<Option<Rate>> = vec![None; stmts];
+    let mut rates: Vec<Option<Rate>> = vec![None; stmts + kernel.arrays().len()];
     let mut factors = vec![1; stmts];
     for first in 0..stmts {
         if rates[first].is_some() {
@@ -79,7 +85,9 @@ fn factors(kernel: &Kernel, space: &CommonSpace, dim: usize) -> Option<Vec<i64>>
                 Some(_) => return None,
                 None => rates[stmt] = Some(rate),
             }
-            joined.push((stmt, rate));
+            if stmt < stmts {
+                joined.push((stmt, rate));
+            }
             for &(from, to, of) in &balances {
                 if from == stmt {
                     waiting.push((to, rate.times(of)?));
