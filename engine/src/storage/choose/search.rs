@@ -134,7 +134,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             || self.is_nearly_alive()? && self.prove_best()?.is_some()
             || self.is_best_periodic(budget)?
         {
-            self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()));
+            let is_asked = |id: &StrategyId| self.asked.iter().any(|(asked, _)| asked == id);
+            self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()).filter(|id| !is_asked(id)));
             self.prove_best()?.into_iter().for_each(|best| self.explain(best));
         } else {
             self.search_on(budget, found_some)?;
@@ -299,7 +300,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             if is_known(self, id) || is_later && has_found {
                 continue;
             }
-            if is_later && self.is_enough()? {
+            let is_sooner = entry.finds_one_level && self.is_far_from_a_level()?;
+            if is_later && !is_sooner && self.is_enough()? {
                 self.not_asked.push(id);
                 continue;
             }
@@ -332,6 +334,17 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let cells = self.found[best].cells()?;
         let alive = self.alive(cells - cells / 3)?;
         Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
+    }
+
+    /// Whether what would be picked takes half as much again as the values that enter a run together, or more. What finds
+    /// just these is asked before values are counted at other points: where tiles run at once, that takes seconds.
+    fn is_far_from_a_level(&mut self) -> Result<bool, MappingError> {
+        if self.has_counted {
+            return Ok(false);
+        }
+        let level = self.at_ends()?;
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        Ok(level > 0 && self.found[best].cells()? > level.saturating_add(level / 2))
     }
 
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.

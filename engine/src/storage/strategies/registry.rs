@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) rounds: bool,
     /// Whether its buffers of one modulus are rings that may be made longer, to whole pages.
     pub(crate) makes_rings: bool,
+    /// Whether it finds one level of a state, or nothing.
+    pub(crate) finds_one_level: bool,
     /// What it may spend.
     pub(crate) budget: Budget,
 }
@@ -65,8 +67,8 @@ pub(crate) static STRATEGIES: [Entry; 13] = [
     entry(&SuccessiveModulo, Turn::First),
     entry(&OneLevel, Turn::First),
     Entry { rounds: true, budget: Budget::Again, ..entry(&StridedHyperplane, Turn::Second) },
+    Entry { finds_one_level: true, ..entry(&Occupancy, Turn::Later) },
     entry(&Hyperplane, Turn::Later),
-    entry(&Occupancy, Turn::Later),
     entry(&Window, Turn::Later),
     Entry { budget: Budget::Small, ..entry(&Periodic, Turn::Later) },
     entry(&Mirrored, Turn::Later),
@@ -76,7 +78,7 @@ pub(crate) static STRATEGIES: [Entry; 13] = [
 ];
 
 const fn entry(strategy: &'static dyn Strategy, turn: Turn) -> Entry {
-    Entry { strategy, turn, rounds: false, makes_rings: true, budget: Budget::Usual }
+    Entry { strategy, turn, rounds: false, makes_rings: true, finds_one_level: false, budget: Budget::Usual }
 }
 
 /// The entry of a strategy; none for what the caller gives.
