@@ -122,6 +122,28 @@ pub(super) fn not_along_rows(
     }
 }
 
+/// Candidates that go through the outermost dimension of space one by one: rows, where they have lanes, and stages within
+/// each iteration, unless rows run in parallel.
+///
+/// # Errors
+/// As [`candidates`].
+pub(super) fn within_outermost(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let mut found = Vec::new();
+    if workload.has_lanes() {
+        found.extend([shapes.rows(false), shapes.rows(true)]);
+    }
+    if !matches!(found.last(), Some(Ok(Some(_)))) {
+        found.push(shapes.across_within(kernel));
+    }
+    found.into_iter().filter_map(Result::transpose).collect()
+}
+
 /// Candidates in tiles of time.
 ///
 /// # Errors
