@@ -17,7 +17,7 @@
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
-use crate::kernel::Cut;
+use crate::kernel::{Cut, Parts};
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::rates::balanced;
@@ -61,7 +61,7 @@ pub(super) fn folded(
         let above = above(stmt)?;
         let range = space.range_of(stmt, &above, params);
         if range.min < 0 && range.max >= 0 {
-            cuts.push(Cut { stmt, above });
+            cuts.push(Cut { stmt, into: Parts::Above(above) });
         }
     }
     let kernel = kernel.split(&cuts)?;

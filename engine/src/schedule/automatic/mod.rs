@@ -29,6 +29,7 @@ mod in_place;
 mod orders;
 mod passes;
 mod rates;
+mod remainders;
 mod shapes;
 mod space;
 
@@ -112,6 +113,9 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
     if let Some(folded) = fold::folded(kernel, &space, &distances, target.params)? {
         found.extend(in_halves(folded, target)?);
     }
+    if let Some((parts, cuts)) = remainders::in_parts(kernel)? {
+        found.extend(by_remainders(&parts, &cuts, target)?);
+    }
     // A stable sort: shapes come from the simplest to the least simple.
     found.sort_by(|a, b| a.estimate.cost().total_cmp(&b.estimate.cost()));
     Ok(found)
@@ -161,6 +165,16 @@ impl Beside {
         }
         Ok((Beside { space, distances, has_lanes }, found))
     }
+}
+
+/// Schedules of statements in parts for each remainder.
+fn by_remainders(kernel: &Kernel, cuts: &[Cut], target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
+    let (_, mut found) = Beside::of(kernel, Missing::AtZero, target)?;
+    for candidate in &mut found {
+        candidate.shape += ", in parts by remainders";
+        candidate.cuts = cuts.to_vec();
+    }
+    Ok(found)
 }
 
 /// The candidates, which say in which order of dimensions they are.
