@@ -3,13 +3,15 @@
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
 //! `space` finds the dimensions that the statements have in common: those of the arrays they write, which `rates`
-//! scales where one statement runs for several rows of another one. `distances` has how far apart in them a value is
-//! written and read, and leaves out what `congruences` show to be of another colour; `orders` changes the direction of
-//! sweeps and which dimension is the last, `fold` brings the ends of a periodic dimension together, `fusion` shifts
-//! statements against each other until all of that points forwards. `by_rows` and `shapes` make schedules of it,
-//! without and with tiles of time, `across` and `diagonals` those whose lanes are not along rows. `estimate` counts
-//! their bytes, operations and barriers, and `chains` how long cells wait for the one before. None of it asks integer
-//! sets: distances are differences of affine expressions, and what is not constant there counts with its range.
+//! scales where one statement runs for several rows of another one; `remainders` has a statement for each remainder
+//! where reads go through floors. `distances` has how far apart in them a value is written and read, as far as
+//! `domains` tell where iterators bound each other, and leaves out what `congruences` show to be of another colour;
+//! `orders` changes the direction of sweeps and which dimension is the last, `fold` brings the ends of a periodic
+//! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
+//! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
+//! along rows. `estimate` counts their bytes, operations and barriers, and `chains` how long cells wait for the one
+//! before. None of it asks integer sets: distances are differences of affine expressions, and what is not constant
+//! there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
