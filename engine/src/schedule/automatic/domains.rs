@@ -149,8 +149,10 @@ impl Columns {
     fn conjunction(&mut self, side: Side, formula: &Formula, forms: &mut Vec<(bool, Form)>) -> Option<()> {
         match formula {
             Formula::And(parts) => parts.iter().try_for_each(|part| self.conjunction(side, part, forms)),
-            Formula::NonNegative(e) => Some(forms.push((false, self.form(side, e)?))),
-            Formula::Zero(e) => Some(forms.push((true, self.form(side, e)?))),
+            Formula::NonNegative(e) | Formula::Zero(e) => {
+                forms.push((matches!(formula, Formula::Zero(_)), self.form(side, e)?));
+                Some(())
+            }
             Formula::Or(_) | Formula::Not(_) => Some(()),
         }
     }
