@@ -43,6 +43,6 @@ pub(crate) use fused::Fused;
 pub(crate) use parse::{MappingRule, ParsedKernel, parse_domain, parse_kernel, parse_mapping, parse_rewriting};
 pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
 pub(crate) use rewriting::{Base, Shape, Sized, Step};
-pub(crate) use split::Cut;
+pub(crate) use split::{Cut, Parts};
 pub use verify::value_types;
 pub(crate) use words::{AUTOMATIC, FROM_STEP};

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::kernel::{Cut, ScheduleText};
+use crate::lower::LowerError;
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
@@ -48,7 +49,7 @@ pub struct ScheduleCandidate {
     /// What was cut for it; plans from the cache know that of the candidate that was taken.
     #[serde(skip)]
     pub(crate) cuts: Vec<Cut>,
-    /// Which dependence it breaks, if that was looked at.
+    /// Which dependence it breaks, or why it has no loops, if that was looked at.
     pub refused: Option<String>,
     /// Seconds that a step took, or all of a kernel without steps, if it was timed
     /// ([`PlanBuilder::build_tuned`](crate::PlanBuilder::build_tuned)).
@@ -96,6 +97,11 @@ impl ScheduleSearch {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
                 }
+                // Another one may have simpler loops.
+                Err(Error::Lower(loops @ LowerError::Loops { .. })) => {
+                    debug!("candidate `{}` is dropped: {loops}", candidate.shape);
+                    search.candidates[chosen].refused = Some(loops.to_string());
+                }
                 // A statement's time comes from the cell that it writes: no candidate would order the two.
                 Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
                 Err(error) => return Err(error),
@@ -104,7 +110,7 @@ impl ScheduleSearch {
             }
         }
         let refused = search.candidates.get_mut(first).and_then(|one| one.refused.take()).unwrap_or_default();
-        Err(none(format!("of {} candidates none is legal; {refused}", search.candidates.len())).into())
+        Err(none(format!("of {} candidates none can be taken; {refused}", search.candidates.len())).into())
     }
 
     /// The candidate that was taken.

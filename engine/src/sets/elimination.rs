@@ -93,7 +93,7 @@ impl Row {
     }
 
     /// Where the row keeps the variable behind those of `point`; none if numbers grow too large.
-    fn range(&self, point: &[i64]) -> Option<Interval> {
+    pub(crate) fn range(&self, point: &[i64]) -> Option<Interval> {
         let mut terms = self.coefficients.iter().zip(point);
         let rest = terms.try_fold(self.constant, |sum, (c, &x)| sum.checked_add(c.checked_mul(i128::from(x))?))?;
         let c = self.coefficients[point.len()];

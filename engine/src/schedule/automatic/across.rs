@@ -1,7 +1,8 @@
 //! Stages in blocks of whatever dimension has lanes: across rows where something goes along them, and in parts of a line.
 //!
 //! In: as in `shapes`.   Out: `[t, stage, floor(d/w) parallel, .., d vector(V)]`, in which each stage has a dimension `d`
-//! of its own, or `[.., floor(p/4), .., d vector(V), p]`.
+//! of its own, or `[.., floor(p/4), .., d vector(V), p]`; `[c, stage, ..]` where no stage is independent until a dimension
+//! `c` is gone through: columns of a factor, say, each of which needs those before it.
 //!
 //! A recurrence along rows takes the lanes of these, but systems that are independent of each other may run side by
 //! side: `s[y,x]` by `s[y,x-1]` in lanes along `y`, which lie a row apart. What one such stage leaves to the next is in
@@ -17,10 +18,11 @@
 //! Source: Allen and Kennedy, Automatic translation of Fortran programs to vector form (1987), for loops that are
 //! distributed over circles of dependences and interchanged until the innermost one carries none.
 
-use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel};
+use crate::schedule::automatic::domains::relates;
 use crate::schedule::automatic::estimate::Sweep;
-use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
 use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
 use crate::schedule::automatic::shapes::{CELLS_OF_COLUMNS, Draft, Found, Shapes};
@@ -59,26 +61,40 @@ impl Shapes<'_> {
         if first > last || !is_line && self.workload.has_lanes() {
             return Ok(None);
         }
+        self.across_from(kernel, first)
+    }
+
+    /// The same within each iteration of the outermost dimension of space, as of columns that need those before them.
+    pub(super) fn across_within(&self, kernel: &Kernel) -> Found {
+        if self.outer() >= self.last() { Ok(None) } else { self.across_from(kernel, self.outer() + 1) }
+    }
+
+    /// Stages over the dimensions from the first one given on; those before are gone through one after the other.
+    fn across_from(&self, kernel: &Kernel, first: usize) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
-        if self.space.has_steps {
-            let Some(shifts) = open.shifts(0) else { return Ok(None) };
-            let row = Row::Dim { dim: 0, shifts };
+        let mut outside = 1.0;
+        for dim in 0..first {
+            // What is shifted by whole rows is not beside what it needs.
+            let is_near = |shifts: &Vec<i64>| dim < self.outer() || shifts.iter().all(|&shift| shift <= MOST_SHIFT);
+            let Some(shifts) = open.shifts(dim).filter(is_near) else { return Ok(None) };
+            let row = Row::Dim { dim, shifts };
             self.advance(&mut open, &row);
             draft.push(DimKind::Sequential, self.values(&row)?);
+            outside *= if dim < self.outer() { 1.0 } else { self.workload.extents[dim].max(1.0) };
         }
-        let Some(stages) = self.independent(&open) else { return Ok(None) };
+        let Some(stages) = self.independent(&open, first) else { return Ok(None) };
         let Some(stages) =
-            stages.into_iter().map(|stage| self.blocks_of(kernel, &open, stage)).collect::<Option<Vec<_>>>()
+            stages.into_iter().map(|stage| self.blocks_of(kernel, &open, first, stage)).collect::<Option<Vec<_>>>()
         else {
             return Ok(None);
         };
         self.draft_stages(&mut draft, &stages)?;
         let tasks = |stage: &Blocks| (self.workload.extents[stage.parallel.0] / stage.parallel.1 as f64).ceil();
         let tasks = stages.iter().map(tasks).fold(f64::INFINITY, f64::min);
-        let temps_held = self.temps_between(&stages, tasks);
+        let temps_held = self.temps_between(&stages, tasks) / outside;
         let work = stages.iter().map(|stage| self.work_across(kernel, stage)).sum();
-        let estimate =
-            self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers: stages.len(), is_in_place: false });
+        let barriers = stages.len() * outside as usize;
+        let estimate = self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers, is_in_place: false });
         let name = |stage: &Blocks| {
             let [lanes, of] = [stage.lanes, stage.parallel.0].map(|dim| &self.space.names[dim]);
             let pass = stage.pass.map(|dim| format!(", {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]));
@@ -109,14 +125,14 @@ impl Shapes<'_> {
     }
 
     /// Statements in stages, each behind those that it needs; none if some circle has no dimension that is independent.
-    fn independent(&self, open: &Open<'_>) -> Option<Vec<Stage>> {
+    fn independent(&self, open: &Open<'_>, first: usize) -> Option<Vec<Stage>> {
         let mut stages: Vec<Stage> = Vec::new();
         for circle in open.circles() {
             let stmts: Vec<bool> = (0..self.stmts).map(|stmt| circle.contains(&stmt)).collect();
             let dims = |stmts: &[bool]| -> Vec<usize> {
                 let within = open.among(stmts);
                 let zeros = vec![0; self.stmts];
-                (self.outer()..=self.last()).filter(|&dim| within.is_parallel(dim, &zeros)).collect()
+                (first..=self.last()).filter(|&dim| within.is_parallel(dim, &zeros)).collect()
             };
             if let Some(stage) = stages.last_mut() {
                 let together: Vec<bool> = stage.stmts.iter().zip(&stmts).map(|(a, b)| *a || *b).collect();
@@ -136,20 +152,31 @@ impl Shapes<'_> {
     }
 
     /// How a stage is run: in lanes along the dimension that strides over the fewest cells, of equal ones the last.
-    fn blocks_of(&self, kernel: &Kernel, open: &Open<'_>, stage: Stage) -> Option<Blocks> {
+    fn blocks_of(&self, kernel: &Kernel, open: &Open<'_>, first: usize, stage: Stage) -> Option<Blocks> {
         let of_stage = || (0..self.stmts).filter(|&stmt| stage.stmts[stmt]);
         let strided = |dim: usize| -> f64 {
             of_stage().map(|stmt| self.workload.points[stmt] * self.strided(kernel, stmt, dim, None)).sum()
         };
-        let lanes = stage.dims.iter().rev().copied().min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
+        // Along what is one place in each iteration of the dimensions outside, lanes have nothing to do.
+        let moves = |dim: &usize| of_stage().any(|stmt| self.moves(stmt, *dim, first));
+        let any_moves = stage.dims.iter().any(moves);
+        let dims = stage.dims.iter().rev().copied().filter(|dim| !any_moves || moves(dim));
+        let lanes = dims.min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
         let saves = |dim: usize| {
             of_stage()
                 .any(|stmt| self.strided(kernel, stmt, lanes, Some(dim)) < self.strided(kernel, stmt, lanes, None))
         };
-        let pass = stage.dims.iter().copied().find(|&dim| dim != lanes && saves(dim));
+        // Rows of a pass have the same ends, or they share no strip.
+        let is_straight = |dim: usize| {
+            of_stage().all(|stmt| {
+                let coordinate = |dim: usize| &self.space.coordinates[stmt][dim];
+                !relates(&kernel.stmts()[stmt], coordinate(dim), coordinate(lanes))
+            })
+        };
+        let pass = stage.dims.iter().copied().find(|&dim| dim != lanes && saves(dim) && is_straight(dim));
         let width = self.width_of_blocks(&stage, lanes, strided(lanes) > 0.0, pass.is_some());
         let is_outer = |dim: &usize| {
-            *dim == self.outer()
+            *dim == first
                 && ![Some(lanes), pass].contains(&Some(*dim))
                 && self.workload.extents[*dim] >= self.workload.threads
         };
@@ -157,7 +184,8 @@ impl Shapes<'_> {
         let blocks = Some(width).filter(|_| parallel.0 != lanes && strided(lanes) > 0.0);
         let mut within = open.among(&stage.stmts);
         let mut before = Vec::new();
-        self.before_lanes(&mut within, &mut before, &stage.dims, (lanes, blocks), (parallel, pass))?;
+        let dims = || (first..=self.last()).filter(|&dim| (dim, 1) != parallel);
+        self.before_lanes(&mut within, (&mut before, dims()), &stage.dims, (lanes, blocks), pass)?;
         let zeros = vec![0; self.stmts];
         let shared = (!self.space.has_steps).then_some(zeros.as_slice());
         let (position, behind) = within.positions_around(lanes, shared)?;
@@ -165,17 +193,28 @@ impl Shapes<'_> {
         Some(Blocks { stmts: stage.stmts, lanes, parallel, pass, before, behind })
     }
 
-    /// The dimensions that are neither parallel nor in lanes, in order; blocks of lanes go around the first of them along
+    /// Whether a statement goes along a dimension while those before the first one given stand still.
+    fn moves(&self, stmt: usize, dim: usize, first: usize) -> bool {
+        let (outside, along) = (&self.space.coordinates[stmt][..first], &self.space.coordinates[stmt][dim]);
+        let stands = |iter: &u32| outside.iter().any(|outer| outer.iter_coefficient(*iter as usize) != 0);
+        along.terms().any(|(term, _)| match term {
+            Term::Iter(iter) => !stands(iter),
+            Term::Param(_) => false,
+            Term::Floor(..) => true,
+        })
+    }
+
+    /// The dimensions that are not parallel, but for those in lanes, in order; blocks of lanes go around the first of them along
     /// which something is handed on.
     fn before_lanes(
         &self,
         within: &mut Open<'_>,
-        before: &mut Vec<(Row, i64)>,
+        (before, dims): (&mut Vec<(Row, i64)>, impl Iterator<Item = usize>),
         independent: &[usize],
         (lanes, mut blocks): (usize, Option<i64>),
-        (parallel, pass): ((usize, i64), Option<usize>),
+        pass: Option<usize>,
     ) -> Option<()> {
-        for dim in (self.outer()..=self.last()).filter(|&dim| (dim, 1) != parallel) {
+        for dim in dims {
             if let Some(width) = blocks.take_if(|_| dim == lanes || !independent.contains(&dim)) {
                 before.push((Row::Dim { dim: lanes, shifts: vec![0; self.stmts] }, width));
             }

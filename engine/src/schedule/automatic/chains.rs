@@ -71,6 +71,7 @@ fn latency(expr: &Expr) -> f64 {
 mod tests {
     use super::*;
     use crate::schedule::automatic::distances::distances;
+    use crate::schedule::automatic::space::Missing;
 
     #[test]
     fn cells_wait_for_what_the_one_before_has_computed_and_stored() {
@@ -81,7 +82,7 @@ mod tests {
                 S0[y, x] for 0 <= y < N and x = 0 { s[y,x] = a[y,x] }
                 S[y, x] for 0 <= y < N and 1 <= x < N { s[y,x] = VALUE } }";
             let kernel = Kernel::parse(&text.replace("VALUE", value)).unwrap();
-            let space = CommonSpace::of(&kernel, &[100]).unwrap();
+            let space = CommonSpace::of(&kernel, Missing::AtZero, &[100]).unwrap();
             let found = distances(&kernel, &space, &[100]).unwrap();
             chains(&kernel, &space, &found)
         };

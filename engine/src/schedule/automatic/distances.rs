@@ -3,7 +3,7 @@
 //! In: a kernel in its common space.   Out: a [`Distance`] for each pair of a write and a read that may touch one cell:
 //! per dimension the range of what the read's coordinate has on that of the write. Where both indices are the
 //! coordinates up to constants, it is one number; else it counts with the ranges of the iterators, which may be more
-//! than there is and is never less.
+//! than there is and is never less, or where iterators bound each other with what their domains say (`domains`).
 
 use std::cell::OnceCell;
 
@@ -14,6 +14,7 @@ use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Stmt};
 use crate::schedule::automatic::alike::Alike;
 use crate::schedule::automatic::congruences::{Congruence, congruences};
+use crate::schedule::automatic::domains::{Meetings, is_oblique};
 use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
 
 /// One dependence.
@@ -80,6 +81,7 @@ pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) ->
     let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
     let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), params);
     let of_stmts: Vec<_> = kernel.stmts().iter().map(of_stmt).collect();
+    let oblique: Vec<bool> = kernel.stmts().iter().map(is_oblique).collect();
     for array in kernel.array_ids() {
         let [writes, reads] = accesses(kernel, array).map(|all| {
             let ranges = |access: &Access<'_>| {
@@ -100,8 +102,15 @@ pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) ->
                     && !write.congruences.iter().any(|one| read.congruences.iter().any(|two| one.contradicts(two)))
             };
             for write in writes.iter().filter(meets) {
-                let by = between(space, dims_of(space, array), write, read, params)?;
-                let distance = Distance { from: write.access.stmt, to: read.access.stmt, by };
+                let (from, to) = (write.access.stmt, read.access.stmt);
+                let mut by = between(space, dims_of(space, array), write, read, params)?;
+                if oblique[from] || oblique[to] {
+                    let Some(narrowed) = over_domains(kernel, space, (write.access, read.access), by, params) else {
+                        continue;
+                    };
+                    by = narrowed;
+                }
+                let distance = Distance { from, to, by };
                 if !distance.is_within_instance() && seen.insert(distance.clone()) {
                     found.push(distance);
                 }
@@ -218,6 +227,26 @@ fn between(
         });
     }
     Ok(by)
+}
+
+/// The distance in every dimension, narrowed by constraints that relate iterators; none if no instances touch one cell.
+fn over_domains(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    (write, read): (Access<'_>, Access<'_>),
+    mut by: Vec<Interval>,
+    params: &[i64],
+) -> Option<Vec<Interval>> {
+    let of_stmts = [write, read].map(|access| (access.stmt, access.index));
+    let Some(meetings) = Meetings::of(kernel, of_stmts[0], of_stmts[1], params) else { return Some(by) };
+    if meetings.are_none() {
+        return None;
+    }
+    for (dim, by) in by.iter_mut().enumerate().filter(|(_, by)| by.extent() != Some(1)) {
+        let [written, taken] = [write, read].map(|access| &space.coordinates[access.stmt][dim]);
+        *by = meetings.range(written, taken).map_or(*by, |range| by.intersect(range));
+    }
+    Some(by)
 }
 
 /// What the coordinate of an access has in a dimension on index `k`, or on a multiple of it where that is one number: a

@@ -15,6 +15,7 @@ use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
 use crate::schedule::automatic::congruences::congruences;
+use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::sets::boxes::{IntBox, boxes_of};
 
@@ -198,6 +199,20 @@ impl Workload {
             }
         }
         self.chains = chains;
+        self
+    }
+
+    /// The same where rows run in another order than that in which given arrays are laid out: cells that do not lie beside
+    /// each other are put into their lanes one by one.
+    pub(super) fn with_strides(mut self, kernel: &Kernel, space: &CommonSpace) -> Workload {
+        for (number, stmt) in kernel.stmts().iter().enumerate() {
+            let Some(row) = space.coordinates[number].last() else { continue };
+            let (strided, _) = strided_accesses(kernel, stmt, row, None);
+            if strided > 0 && self.chains[number].is_none() {
+                let strided = strided as f64;
+                self.work[number] = self.work_with_strides(stmt, number, (strided, strided));
+            }
+        }
         self
     }
 

@@ -14,14 +14,14 @@
 //!
 //! Both halves are run by one row of the loop, the near one first. Statements in one half are left as they are.
 
-use crate::kernel::Cut;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
+use crate::kernel::{Cut, Parts};
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::rates::balanced;
-use crate::schedule::automatic::space::{CommonSpace, leader, range_of};
+use crate::schedule::automatic::space::{CommonSpace, Missing, leader, range_of};
 
 /// A kernel with a dimension that is folded.
 #[derive(Debug)]
@@ -61,11 +61,11 @@ pub(super) fn folded(
         let above = above(stmt)?;
         let range = space.range_of(stmt, &above, params);
         if range.min < 0 && range.max >= 0 {
-            cuts.push(Cut { stmt, above });
+            cuts.push(Cut { stmt, into: Parts::Above(above) });
         }
     }
     let kernel = kernel.split(&cuts)?;
-    let mut space = balanced(&kernel, params)?;
+    let mut space = balanced(&kernel, Missing::AtZero, params)?;
     let mut halves = Vec::with_capacity(kernel.stmts().len());
     for (coordinates, ranges) in space.coordinates.iter_mut().zip(&space.ranges) {
         let is_far = range_of(&coordinates[dim].scale(2)?.sub(&ends)?, ranges, params).min > 0;

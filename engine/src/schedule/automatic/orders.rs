@@ -82,6 +82,15 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
     (innermost != last).then(|| (0..=last).filter(|dim| *dim != innermost).chain([innermost]).collect())
 }
 
+/// The orders of dimensions that have each of those of space outermost, and the others as they are.
+pub(super) fn outermost(space: &CommonSpace) -> impl Iterator<Item = Vec<usize>> {
+    let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
+    (first..=last).map(move |dim| {
+        let others = (first..=last).filter(move |&other| other != dim);
+        (0..first).chain([dim]).chain(others).collect()
+    })
+}
+
 /// Accesses of a statement to inputs, outputs and states that do not go from cell to cell, nor stay, as a coordinate
 /// does; and those of them that move with another one, if there is one. Temporary arrays are laid out as the schedule
 /// has it.
@@ -116,10 +125,11 @@ pub(super) fn reordered(distances: &[Distance], order: &[usize]) -> Vec<Distance
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::automatic::space::Missing;
 
     fn space_of(text: &str, params: &[i64]) -> (Kernel, CommonSpace) {
         let kernel = Kernel::parse(text).unwrap();
-        let space = CommonSpace::of(&kernel, params).unwrap();
+        let space = CommonSpace::of(&kernel, Missing::AtZero, params).unwrap();
         (kernel, space)
     }
 

@@ -7,6 +7,7 @@
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, Stmt};
+use crate::schedule::automatic::domains::relates;
 use crate::schedule::automatic::estimate::{Workload, instructions};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::restart::in_call;
@@ -30,6 +31,15 @@ pub(super) fn time_left(
     let Some(dim) = space.names.len().checked_sub(2).filter(|dim| *dim >= usize::from(space.has_steps)) else {
         return Ok(None);
     };
+    // Rows of a pass have the same ends, or they share no strip.
+    if kernel
+        .stmts()
+        .iter()
+        .zip(&space.coordinates)
+        .any(|(stmt, of_stmt)| relates(stmt, &of_stmt[dim], &of_stmt[dim + 1]))
+    {
+        return Ok(None);
+    }
     let (mut by_rows, mut in_passes) = (0.0, 0.0);
     for ((stmt, coordinates), work) in kernel.stmts().iter().zip(&space.coordinates).zip(&workload.work) {
         let instructions = instructions(stmt);

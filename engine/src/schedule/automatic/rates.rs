@@ -13,7 +13,7 @@ use crate::kernel::graph::Kernel;
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::alike::paces;
 use crate::schedule::automatic::distances::{Access, accesses};
-use crate::schedule::automatic::space::{CommonSpace, dims_of};
+use crate::schedule::automatic::space::{CommonSpace, Missing, dims_of};
 
 /// The largest factor: shifts grow with it, and are no more than 64 rows either.
 const MOST_RATE: i64 = 64;
@@ -29,8 +29,8 @@ struct Rate {
 ///
 /// # Errors
 /// Those of [`CommonSpace::of`]; [`NoCandidates::Overflow`] if a coefficient leaves 64 bits.
-pub(super) fn balanced(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
-    let mut space = CommonSpace::of(kernel, params)?;
+pub(super) fn balanced(kernel: &Kernel, missing: Missing, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+    let mut space = CommonSpace::of(kernel, missing, params)?;
     balance(kernel, &mut space)?;
     space.alike.paces = paces(&space.coordinates);
     Ok(space)
@@ -151,7 +151,7 @@ mod tests {
     /// What the statements' rows are multiplied with.
     fn of(text: &str) -> Option<Vec<i64>> {
         let kernel = Kernel::parse(text).unwrap();
-        let space = CommonSpace::of(&kernel, &[9]).unwrap();
+        let space = CommonSpace::of(&kernel, Missing::AtZero, &[9]).unwrap();
         factors(&kernel, &space, 0)
     }
 

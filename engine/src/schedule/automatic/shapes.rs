@@ -8,7 +8,8 @@
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
 //! - columns, `[t, floor(x/w) parallel, y, x vector]`, where nothing goes along rows: a part of each for each thread;
 //! - lanes along another dimension than the last, or in parts of a line, `[t, stage, floor(y/w) parallel, x, y vector]`
-//!   (`across`), or along diagonals, `[t, floor(y/V), x + s y, y vector(V)]` (`diagonals`);
+//!   (`across`), where need be in each iteration of another dimension, `[k, stage, floor(y/w) parallel, x, y vector]`; or
+//!   along diagonals, `[t, floor(y/V), x + s y, y vector(V)]` (`diagonals`);
 //! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
 //!   other's rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
@@ -120,6 +121,28 @@ pub(super) fn not_along_rows(
         Some(across) => Ok(Some(across)),
         None => shapes.diagonals(kernel),
     }
+}
+
+/// Candidates that go through the outermost dimension of space one by one: rows, where they have lanes, and stages within
+/// each iteration, unless rows run in parallel.
+///
+/// # Errors
+/// As [`candidates`].
+pub(super) fn within_outermost(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let mut found = Vec::new();
+    if workload.has_lanes() {
+        found.extend([shapes.rows(false), shapes.rows(true)]);
+    }
+    if !matches!(found.last(), Some(Ok(Some(_)))) {
+        found.push(shapes.across_within(kernel));
+    }
+    found.into_iter().filter_map(Result::transpose).collect()
 }
 
 /// Candidates in tiles of time.

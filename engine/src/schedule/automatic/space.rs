@@ -4,7 +4,8 @@
 //! coordinates in them. The dimensions are the indices of the array with the most of them, of a state if there is one;
 //! where these do not tell instances apart, of an array that has all of them and more, as sweeps within a step have.
 //! Indices of other arrays belong to the dimension of the same name, or, where there are as many, at the same position.
-//! A dimension that a statement's first array does not have is the iterator of that name, or 0.
+//! A dimension that a statement's first array does not have is the iterator of that name, or 0; or, where that leaves no
+//! lanes, the place in it of what the statement reads ([`Missing`]): a quotient by the sum up to `s[i,j,j]` is at `j`.
 
 use crease_program::Interval;
 
@@ -33,32 +34,56 @@ pub(super) struct CommonSpace {
     pub(super) halves: Option<Vec<i64>>,
 }
 
+/// Where a statement is in a dimension that it neither writes along nor has an iterator for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// At 0.
+    AtZero,
+    /// Where the first cell lies that it reads of an array in the space which is written; at 0 if there is none.
+    WhereRead,
+}
+
 impl CommonSpace {
     /// The space of a kernel.
     ///
     /// # Errors
     /// [`NoCandidates`] if nothing has indices, or instances of a statement cannot be told apart in it.
-    pub(super) fn of(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+    pub(super) fn of(kernel: &Kernel, missing: Missing, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
         let Some(leader) = leader(kernel) else { return Err(NoCandidates::Because("it writes no array".to_string())) };
-        let found = CommonSpace::over(leader, kernel, params);
+        let found = CommonSpace::over(leader, kernel, missing, params);
         match wider(leader, kernel) {
-            Some(wider) if found.is_err() => CommonSpace::over(wider, kernel, params).or(found),
+            Some(wider) if found.is_err() => CommonSpace::over(wider, kernel, missing, params).or(found),
             _ => found,
         }
     }
 
     /// The space over the indices of an array.
-    fn over(leader: &Array, kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+    fn over(leader: &Array, kernel: &Kernel, missing: Missing, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
         let because = |text: String| Err(NoCandidates::Because(text));
         let names = leader.index.clone();
         if names.is_empty() {
             return because("its arrays have no indices".to_string());
         }
         let index_dims: Vec<_> = kernel.arrays().iter().map(|array| index_dims(array, &names)).collect();
-        let coordinates = kernel.stmts().iter().map(|stmt| coordinates(stmt, &names, &index_dims)).collect::<Vec<_>>();
+        let is_written = |array: ArrayId| written(kernel).any(|other| std::ptr::eq(other, kernel.array(array)));
+        let sources: Vec<Option<&[usize]>> = match missing {
+            Missing::AtZero => vec![None; index_dims.len()],
+            Missing::WhereRead => {
+                let dims = kernel.array_ids().zip(&index_dims);
+                dims.map(|(array, dims)| dims.as_deref().filter(|_| is_written(array))).collect()
+            }
+        };
+        let coordinates = |stmt| coordinates(stmt, &names, &index_dims, &sources);
+        let coordinates = kernel.stmts().iter().map(coordinates).collect::<Vec<_>>();
         let mut ranges = Vec::new();
         for (stmt, coordinates) in kernel.stmts().iter().zip(&coordinates) {
-            if let Some(iter) = (0..stmt.iters.len()).find(|&iter| !coordinates.iter().any(|c| depends_on(c, iter))) {
+            let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
+            let Ok(range) = range else { return because(format!("`{}` has no box of iterations", stmt.name)) };
+            let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
+            // What has one value only need not be told apart.
+            let is_apart =
+                |iter: usize| range[iter].0 >= range[iter].1 || coordinates.iter().any(|c| depends_on(c, iter));
+            if let Some(iter) = (0..stmt.iters.len()).find(|&iter| !is_apart(iter)) {
                 let moves = |assign: &&Assign| assign.index.iter().any(|e| depends_on(e, iter));
                 let moving = stmt.assigns.iter().find(moves).map(|assign| &kernel.array(assign.array).name);
                 let (stmt, iter) = (&stmt.name, &stmt.iters[iter]);
@@ -70,9 +95,6 @@ impl CommonSpace {
                     }
                 });
             }
-            let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
-            let Ok(range) = range else { return because(format!("`{}` has no box of iterations", stmt.name)) };
-            let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
             ranges.push(range.into_iter().map(|(min, max)| Interval::between(min, max)).collect());
         }
         let has_steps = written(kernel).any(|array| array.role == Role::State);
@@ -139,7 +161,13 @@ fn index_dims(array: &Array, names: &[String]) -> Option<Vec<usize>> {
     by_name.or_else(|| (array.index.len() == names.len()).then(|| (0..names.len()).collect()))
 }
 
-fn coordinates(stmt: &Stmt, names: &[String], index_dims: &[Option<Vec<usize>>]) -> Vec<Affine> {
+/// The coordinates of a statement; `sources` are the dimensions of arrays whose cells it may be beside.
+fn coordinates(
+    stmt: &Stmt,
+    names: &[String],
+    index_dims: &[Option<Vec<usize>>],
+    sources: &[Option<&[usize]>],
+) -> Vec<Affine> {
     let in_space = stmt.assigns.iter().find_map(|assign| Some((assign, index_dims[assign.array.index()].as_ref()?)));
     let coordinate = |(dim, name): (usize, &String)| {
         let written = in_space.and_then(|(assign, dims)| {
@@ -147,7 +175,13 @@ fn coordinates(stmt: &Stmt, names: &[String], index_dims: &[Option<Vec<usize>>])
             Some(assign.index[at].clone())
         });
         let iterator = || stmt.iters.iter().position(|iter| iter == name).map(Affine::iter);
-        written.or_else(iterator).unwrap_or_default()
+        let read = || {
+            stmt.reads().find_map(|(array, index)| {
+                let at = sources[array.index()]?.iter().position(|&d| d == dim)?;
+                Some(index[at].clone())
+            })
+        };
+        written.or_else(iterator).or_else(read).unwrap_or_default()
     };
     names.iter().enumerate().map(coordinate).collect()
 }
