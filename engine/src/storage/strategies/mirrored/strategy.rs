@@ -60,10 +60,9 @@ fn keep(
     let spans = problem.spans(array)?;
     if halves.lags == [0; 2] && halves.depth == 1 {
         // Rows stay where they are, so that halves have nothing to move apart.
-        return Ok(in_place(&spans).map(|(moduli, matrix, offset)| {
-            let mut whole = StorageMapping::default();
-            whole.keep(array, problem.buffer_for(array, moduli, StrategyId::Mirrored), matrix, offset);
-            whole
+        return Ok(in_place(&spans).map(|(moduli, piece)| StorageMapping {
+            buffers: vec![problem.buffer_for(array, moduli, StrategyId::Mirrored)],
+            arrays: vec![ArrayMapping { array, pieces: vec![piece] }],
         }));
     }
     let (index, last) = (Affine::iter(halves.index), Affine::constant(halves.last_near));
@@ -81,15 +80,16 @@ fn keep(
     Ok(Some(StorageMapping { buffers, arrays: vec![ArrayMapping { array, pieces }] }))
 }
 
-/// Moduli, matrix and offset of one step; none if an index has no bounds.
-fn in_place(spans: &[Span]) -> Option<(Vec<i64>, Vec<Vec<i64>>, Vec<i64>)> {
+/// Moduli and piece of all cells of one step; none if an index has no bounds.
+fn in_place(spans: &[Span]) -> Option<(Vec<i64>, Piece)> {
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
     for span in spans.iter().skip(1) {
         moduli.push(span.extent()?);
         offset.push(span.lower()?.checked_neg()?);
     }
     let row = |k: usize| (0..spans.len()).map(|at| i64::from(at == k)).collect();
-    Some((moduli, (1..spans.len()).map(row).collect(), offset))
+    let matrix = (1..spans.len()).map(row).collect();
+    Some((moduli, Piece { when: Formula::everything(), buffer: 0, matrix, offset }))
 }
 
 /// Moduli and piece of a half: buffer 0 keeps the near one.
