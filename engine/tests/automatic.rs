@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::kernel::graph::Kernel;
+use crease::kernel::graph::{Kernel, Role};
 use crease::plan::search::ScheduleSearch;
 use crease::prelude::*;
 use crease::{LowerError, MachineModel, PlanBuilder};
@@ -306,7 +306,9 @@ fn results(kernel: &Kernel, schedule: &str, n: i64, threads: usize, is_folded: b
         let number = (0..rank).fold(0, |sum, k| sum * 11 + at[k]);
         (number % 17) as f64
     });
-    run.write("u", first.view())?;
+    for state in kernel.arrays().iter().filter(|array| array.role == Role::State) {
+        run.write(&state.name, first.view())?;
+    }
     for steps in CALLS {
         run.advance(steps)?;
     }
@@ -461,6 +463,63 @@ fn statements_in_parts_by_remainders_compute_what_the_whole_does() {
             for threads in [1, 3] {
                 let found = results(&written, "auto", n, threads, true).unwrap();
                 assert!(found == expected, "N = {n}: {}\n{written}", taken.shape);
+            }
+        }
+    }
+}
+
+/// Steps of several stages in periodic boxes: fluxes of two fields, two stages that reach two rows, a box in space.
+const FLUXES: &str = "kernel fluxes(size N; run T) for N >= 5 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside periodic
+    state v[t, y, x]: f64 for 0 <= y, x < N outside periodic
+    temp f[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
+    temp g[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
+    F[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      f[t,y,x] = 0.5 * (u[t-1,y,x] - v[t-1,y+1,x]) - 0.25 * v[t-1,y,x]
+      g[t,y,x] = 0.5 * (v[t-1,y,x] - u[t-1,y+1,x]) + 0.25 * u[t-1,y,x] }
+    U[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = u[t-1,y,x] - 0.25 * (f[t,y,x] - f[t,y-1,x] + g[t,y,x+1])
+      v[t,y,x] = v[t-1,y,x] - 0.25 * (g[t,y,x] - g[t,y-1,x] + f[t,y,x+1]) }
+  }";
+const WIDE: &str = "kernel wide(size N; run T) for N >= 8 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside periodic
+    temp a[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
+    A[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      a[t,y,x] = u[t-1,y,x] + 0.125 * (u[t-1,y-2,x] - u[t-1,y+2,x]) - 0.25 * (u[t-1,y-1,x] + u[t-1,y,x+1]) }
+    U[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = 0.5 * u[t-1,y,x] + 0.125 * (a[t,y-2,x] - a[t,y+2,x]) - 0.25 * (a[t,y+1,x] + a[t,y,x-1]) }
+  }";
+const BOX: &str = "kernel box(size N; run T) for N >= 5 {
+    state u[t, z, y, x]: f64 for 0 <= z, y, x < N outside periodic
+    temp a[t, z, y, x]: f64 for 1 <= t <= T and 0 <= z, y, x < N outside periodic
+    A[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
+      a[t,z,y,x] = u[t-1,z,y,x] - 0.25 * (u[t-1,z-1,y,x] + u[t-1,z+1,y,x]) + 0.125 * u[t-1,z,y,x+1] }
+    U[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
+      u[t,z,y,x] = 0.5 * u[t-1,z,y,x] + 0.25 * (a[t,z-1,y,x] - a[t,z+1,y,x]) - 0.125 * a[t,z,y-1,x] }
+  }";
+
+/// What lies between the stages is a few rows of both halves of a folded box, in every schedule that is taken, and results
+/// are those of one stage after the other, whatever the size.
+#[test]
+fn stages_in_periodic_boxes_keep_rows_between_them() {
+    let cases = [
+        (FLUXES, "schedule plain { F -> [t, 0, y, x]; U -> [t, 1, y, x] }", 500, 2 * 500 * 500),
+        (WIDE, "schedule plain { A -> [t, 0, y, x]; U -> [t, 1, y, x] }", 500, 500 * 500),
+        (BOX, "schedule plain { A -> [t, 0, z, y, x]; U -> [t, 1, z, y, x] }", 100, 100 * 100 * 100),
+    ];
+    for (text, schedule, size, alive) in cases {
+        let kernel = with(text, schedule);
+        for threads in 1..3 {
+            let plan = kernel.plan().size("N", size).schedule("auto").threads(threads);
+            let plan = plan.machine(machine(1 << 20, 16 << 20)).build().unwrap();
+            let (report, shape) = (plan.report(), &plan.report().schedule_search.as_ref().unwrap().taken().shape);
+            let cells: u64 = report.buffers.iter().map(|buffer| buffer.cells).sum();
+            assert!(shape.contains("folded") && cells < alive + alive / 3, "{} of {alive}: {shape}", cells);
+            let written = Kernel::parse(&plan.kernel().to_string()).unwrap();
+            for n in if is_thorough() { 8..12 } else { 9..11 } {
+                let expected = results(&kernel, "plain", n, 1, true).unwrap();
+                let found = results(&written, "auto", n, threads, true).unwrap();
+                assert!(found == expected, "N = {n}: {shape}\n{written}");
             }
         }
     }

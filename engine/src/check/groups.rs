@@ -1,5 +1,6 @@
 //! Groups: arrays that share buffers, directly or by way of others. Storage of one group says nothing of another's.
 
+use crate::kernel::graph::Kernel;
 use crate::storage::{ArrayMapping, Buffer};
 
 /// Storage of some arrays that share buffers; buffer numbers count within the group.
@@ -7,6 +8,19 @@ use crate::storage::{ArrayMapping, Buffer};
 pub(super) struct Group {
     pub(super) buffers: Vec<Buffer>,
     pub(super) arrays: Vec<ArrayMapping>,
+}
+
+impl Group {
+    /// What a proof depends on: not the names of buffers, nor which of the arrays it is that are touched alike, of one by
+    /// itself.
+    pub(super) fn without_names(&self, kernel: &Kernel) -> Group {
+        let mut shape = self.clone();
+        shape.buffers.iter_mut().for_each(|buffer| buffer.name.clear());
+        if let [mapping] = shape.arrays.as_mut_slice() {
+            mapping.array = kernel.first_alike(mapping.array);
+        }
+        shape
+    }
 }
 
 /// Takes storage apart; with each group, the positions of its buffers.

@@ -113,9 +113,11 @@ impl<'c, 'k> Checker<'c, 'k> {
             && groups(buffers, arrays).into_iter().all(|(group, _)| self.is_group_certified(&group))
     }
 
-    /// Storage that was proved once is not looked at again: searches ask for it alone and with other arrays beside it.
+    /// Storage that was proved once is not looked at again: searches ask for it alone and with other arrays beside it, and
+    /// for that of arrays which are touched alike.
     fn verify_group(&self, group: Group) -> Result<Proof, MappingError> {
-        if let Some((_, proof)) = self.proved.borrow().iter().find(|(known, _)| *known == group) {
+        let shape = group.without_names(self.facts.kernel);
+        if let Some((_, proof)) = self.proved.borrow().iter().find(|(known, _)| *known == shape) {
             return Ok(*proof);
         }
         let proof = if self.is_group_certified(&group) {
@@ -124,7 +126,7 @@ impl<'c, 'k> Checker<'c, 'k> {
             sets::verify(&self.facts, &self.known, &group.buffers, &group.arrays)?;
             Proof::IntegerSets
         };
-        self.proved.borrow_mut().push((group, proof));
+        self.proved.borrow_mut().push((shape, proof));
         Ok(proof)
     }
 

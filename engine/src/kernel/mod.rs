@@ -2,11 +2,13 @@
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
 //! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags
-//! of `fast_math` it gives, `split` cuts statements in two, `fused` puts observers among the steps, `interpret` runs it
+//! of `fast_math` it gives, `split` cuts statements in two, `alike` finds arrays that
+//! are touched alike, `fused` puts observers among the steps, `interpret` runs it
 //! on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;
+mod alike;
 mod arithmetic;
 mod bound;
 mod bound_kernel;

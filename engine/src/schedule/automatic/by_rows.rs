@@ -29,9 +29,18 @@ impl Shapes<'_> {
                     has_parallel = true;
                     tasks = self.workload.extents[dim];
                 }
+                if let Row::Dim { dim, shifts } = &row
+                    && (temps_held == 0.0 && *dim >= self.outer())
+                    && self.waits_around(*dim, shifts, open.left().iter().copied())
+                {
+                    temps_held = 1.0 / outside;
+                }
                 self.hold(&row, &mut outside, &mut temps_held);
                 self.advance(&mut open, &row);
                 draft.push(kind, self.values(&row)?);
+            }
+            if dim == self.outer() && !self.half(&mut draft, &mut open)? {
+                return Ok(None);
             }
         }
         if self.outer() == self.last() && !is_parallel {

@@ -250,7 +250,10 @@ impl Workload {
         let work = tile * ((tiles / self.threads).ceil() + if tiles > 1.0 { 0.5 } else { 0.0 });
         let held = self.state_bytes * 2.0 + self.given_bytes;
         let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, self.threads.min(tiles));
-        Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held }
+        // Around the end of a box the tile has rows of both ends, so that each thread has whole temporary arrays.
+        let is_around = margins.iter().any(|(before, behind)| 2.0 * *before.max(behind) as f64 >= rows.max(2.0));
+        let copies = if is_around { self.temp_bytes * self.threads } else { 0.0 };
+        Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held + copies }
     }
 
     /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once.
@@ -346,6 +349,11 @@ impl Workload {
         let barriers = fronts * BARRIER_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
         Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }
+    }
+
+    /// Bytes of temporary arrays in tiles of which each step holds some rows of its own.
+    pub(super) fn temps_in_rows(&self, dim: usize, steps: i64, rows: i64) -> f64 {
+        self.temp_bytes * (steps.saturating_mul(rows) as f64 / self.extents[dim].max(1.0)).min(1.0)
     }
 
     /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.

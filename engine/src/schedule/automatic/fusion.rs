@@ -196,6 +196,22 @@ impl<'d> Open<'d> {
         });
     }
 
+    /// Positions of statements in halves, 0 or 1: one half before the other, or, where each needs the other, both halves of
+    /// each group of statements before the next one. None if statements of both halves depend on each other in a circle.
+    pub(super) fn halves(&mut self, halves: &[i64]) -> Option<Row> {
+        let turned: Vec<i64> = halves.iter().map(|half| 1 - half).collect();
+        let mut positions =
+            [halves.to_vec(), turned].into_iter().find(|order| self.left.iter().all(|d| order[d.from] <= order[d.to]));
+        if positions.is_none()
+            && let Some(Row::Position(groups)) = self.groups()
+        {
+            positions = Some(groups.iter().zip(halves).map(|(group, half)| 2 * group + half).collect());
+        }
+        let positions = positions.filter(|found| self.left.iter().all(|d| found[d.from] <= found[d.to]))?;
+        self.left.retain(|d| positions[d.from] == positions[d.to]);
+        Some(Row::Position(positions))
+    }
+
     /// Statements in groups that depend on themselves in circles, one after the other; what lies between groups is
     /// carried. None if all are one group.
     pub(super) fn groups(&mut self) -> Option<Row> {

@@ -9,15 +9,16 @@
 //! `orders` changes the direction of sweeps and which dimension is the last, `fold` brings the ends of a periodic
 //! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
 //! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
-//! along rows. `estimate` counts their bytes, operations and barriers, and `chains` how long cells wait for the one
-//! before. None of it asks integer sets: distances are differences of affine expressions, and what is not constant
-//! there counts with its range.
+//! along rows. `estimate` counts their bytes, operations and barriers, `around` what is held around the ends of boxes,
+//! and `chains` how long cells wait for the one before. None of it asks integer sets: distances are differences of
+//! affine expressions, and what is not constant there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
 
 mod across;
 mod alike;
+mod around;
 mod by_rows;
 mod chains;
 mod congruences;
@@ -187,12 +188,12 @@ fn in_order(space: &CommonSpace, candidates: Vec<Candidate>) -> impl Iterator<It
         .map(move |other| Candidate { shape: format!("{}, in the order {dims}", other.shape), ..other })
 }
 
-/// Tiles of time over a dimension that is folded.
+/// Rows of stages, and tiles of time, over a dimension that is folded.
 fn in_halves(folded: Folded, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
     let Folded { kernel, cuts, space } = folded;
     let distances = distances::distances(&kernel, &space, target.params)?;
-    let workload = Workload::of(&kernel, &space, target);
-    let mut found = shapes::tiles(&kernel, &space, &distances, &workload)?;
+    let workload = Workload::of(&kernel, &space, target).with_chains(chains::chains(&kernel, &space, &distances));
+    let mut found = shapes::in_halves(&kernel, &space, &distances, &workload)?;
     for candidate in &mut found {
         candidate.shape += &format!(", {} folded in the middle", space.names[1]);
         candidate.cuts = cuts.clone();

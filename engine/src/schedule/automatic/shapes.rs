@@ -26,6 +26,8 @@
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level;
+//! - of a box that is folded in the middle, rows of the stages of a step, `[t, y, half, stage, x vector]`, and all tiles of
+//!   time;
 //! - rows, skewed and pipelined tiles once more with several rows in one pass of the lanes, `[.., floor(y/4), x vector,
 //!   y]`, where that saves loads (`passes`).
 //!
@@ -145,18 +147,20 @@ pub(super) fn within_outermost(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Candidates in tiles of time.
+/// Candidates for a dimension that is folded: tiles of time and, where a step has stages, rows of all of them.
 ///
 /// # Errors
 /// As [`candidates`].
-pub(super) fn tiles(
+pub(super) fn in_halves(
     kernel: &Kernel,
     space: &CommonSpace,
     distances: &[Distance],
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
-    let found = [shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
+    let has_stages = distances.iter().any(|d| d.by[0] == Interval::point(0));
+    let rows = if has_stages { shapes.rows(false) } else { Ok(None) };
+    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
@@ -217,7 +221,7 @@ impl Shapes<'_> {
         let Some(lean) = self.lean(dim, &shifts).filter(|lean| !at_once || *lean > 0) else { return Ok(None) };
         let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
         let best = |&bands: &i64| {
-            let estimate = |tile: &Tile| self.workload.skewed(dim, *tile, bands);
+            let estimate = |tile: &Tile| self.with_temps(self.workload.skewed(dim, *tile, bands), tile.steps, &shifts);
             let tile = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate)?;
             Some((tile, bands, estimate(&tile)))
         };
@@ -293,8 +297,10 @@ impl Shapes<'_> {
         }
         draft.push(DimKind::Sequential, time.clone());
         draft.push(DimKind::Sequential, self.values(&rows)?);
-        self.half(&mut draft)?;
-        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
+        if !self.half(&mut draft, &mut open)?
+            || !self.middle(&mut draft, &mut open)?
+            || !self.along_rows(&mut draft, &mut open)?
+        {
             return Ok(None);
         }
         let (height, width) = block.widths;
@@ -307,11 +313,12 @@ impl Shapes<'_> {
     fn pipelined(&self) -> Found {
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
         let dim = self.outer();
-        let estimate = |tile: &Tile| self.workload.pipelined(dim, *tile);
+        let estimate = |tile: &Tile| self.with_temps(self.workload.pipelined(dim, *tile), tile.steps, &shifts);
         let tile = |steps, width| Some(Tile { steps, width, lean: self.distance_in_tiles(&shifts, width)? });
         let Some(tile) = self.best_tile(tile, &estimate).filter(|_| self.workload.threads > 1.0) else {
             return Ok(None);
         };
+        let estimate = estimate(&tile);
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
         let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
         let mut draft = Draft::new(self.stmts);
@@ -325,7 +332,7 @@ impl Shapes<'_> {
         }
         let (steps, width) = (tile.steps, tile.width);
         let shape = format!("{steps} steps at once, in blocks of {width} of {}", self.space.names[dim]);
-        self.candidate(draft, (tile.steps, 0), shape, estimate(&tile))
+        self.candidate(draft, (tile.steps, 0), shape, estimate)
     }
 
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
@@ -371,16 +378,16 @@ impl Shapes<'_> {
         if tile.width > 1 {
             draft.push(DimKind::Sequential, self.values(row)?);
         }
-        self.half(draft)?;
-        Ok(self.middle(draft, open)? && self.along_rows(draft, open)?)
+        Ok(self.half(draft, open)? && self.middle(draft, open)? && self.along_rows(draft, open)?)
     }
 
-    /// Of a row of a folded dimension, the near half, then the far one.
-    fn half(&self, draft: &mut Draft) -> Result<(), AffineOverflow> {
-        if let Some(halves) = &self.space.halves {
-            draft.push(DimKind::Sequential, self.values(&Row::Position(halves.clone()))?);
-        }
-        Ok(())
+    /// Of a row of a folded dimension, one half, then the other one; where each needs the other, group after group of
+    /// statements in halves. False if neither orders what is left.
+    pub(super) fn half(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+        let Some(halves) = &self.space.halves else { return Ok(true) };
+        let Some(row) = open.halves(halves) else { return Ok(false) };
+        draft.push(DimKind::Sequential, self.values(&row)?);
+        Ok(true)
     }
 
     /// Dimensions between the outermost of space and the last.

@@ -13,11 +13,12 @@
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::peak_liveness::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::storage::choose::alive::{cells_of_steps, unless_spent};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
 use crate::storage::choose::logging::decided;
-use crate::storage::choose::search::{BestOfOne, Search, cells_of_step, unless_spent};
+use crate::storage::choose::search::{BestOfOne, Search};
 use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_BUDGET};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::Problem;
@@ -37,8 +38,17 @@ pub(crate) fn choose_automatically(
     if !state.is_empty() && !choose_in_place(problem, &state, objective, chosen)? {
         rest.splice(0..0, state);
     }
-    let search = |&array: &ArrayId| Search::new(problem, array, objective, &mut chosen.notes).best();
-    let mut separate = rest.iter().map(search).collect::<Result<Vec<_>, MappingError>>()?;
+    let mut separate: Vec<BestOfOne> = Vec::new();
+    for &array in &rest {
+        // What is touched alike is kept alike.
+        let alike = problem.model.kernel.first_alike(array);
+        let known = rest.iter().take(separate.len()).position(|other| *other == alike);
+        let found = match known {
+            Some(at) => separate[at].of_other(problem, array, &mut chosen.notes)?,
+            None => Search::new(problem, array, objective, &mut chosen.notes).best()?,
+        };
+        separate.push(found);
+    }
     match together(problem, &rest, objective, &mut separate, chosen)? {
         Some(proposal) => chosen.mapping.append(proposal),
         None => {
@@ -90,7 +100,7 @@ fn bytes_at_ends(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<u6
     let mut bytes = 0_u64;
     for &array in arrays {
         let cells = match problem.readers(array) {
-            Some(_) => cells_of_step(problem, array).unwrap_or(0),
+            Some(_) => cells_of_steps(problem, array).unwrap_or(0),
             None => unless_spent(alive_at_ends(problem.model, &[array], ENDS_BUDGET))?.unwrap_or(0),
         };
         bytes = bytes.saturating_add(cells.saturating_mul(problem.model.kernel.array(array).element.bytes()));
@@ -116,6 +126,11 @@ fn together(
     separate: &mut [BestOfOne],
     chosen: &mut Choice,
 ) -> Result<Option<StorageMapping>, MappingError> {
+    // Halves that are run towards each other have no row of cells in common with anything.
+    if separate.iter().any(|found| found.best.strategy() == Some(StrategyId::Mirrored)) {
+        separate.iter_mut().for_each(|found| found.decision.not_asked.push(StrategyId::Shared));
+        return Ok(None);
+    }
     if objective == Objective::Speed || !could_save(problem, arrays, separate)? {
         return Ok(None);
     }

@@ -20,13 +20,12 @@
 use std::mem::replace;
 use std::ptr;
 
-use crease_program::Interval;
 use log::debug;
 
 use crate::analysis::bound::alive_at_ends;
-use crate::analysis::error::AnalysisError;
 use crate::analysis::peak_liveness::{alive_between_wavefronts, most_alive};
-use crate::kernel::graph::{ArrayId, DimKind};
+use crate::kernel::graph::{ArrayId, DimKind, Role};
+use crate::storage::choose::alive::{cells_of_steps, unless_spent};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
@@ -119,10 +118,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         // Storage in closed form, where there is any, needs no differences of cells.
-        if may_lean(self.problem, self.array) || may_sweep(self.problem, self.array) {
+        let is_settled = self.is_well_mirrored()?;
+        if !is_settled && (may_lean(self.problem, self.array) || may_sweep(self.problem, self.array)) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
-        let is_settled = self.is_mirrored()? && self.is_enough()?;
         if !is_settled && !self.is_enough()? {
             self.ask_usual()?;
         }
@@ -181,6 +180,16 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
                 return Ok((whole, true));
             }
         }
+    }
+
+    /// Whether nothing clearly better is to be found than storage of halves: that of an array whose values live inside of
+    /// steps has a row in each half, at most, that is not alive, and that of a state the margins of tiles, which no other
+    /// formula goes without.
+    fn is_well_mirrored(&mut self) -> Result<bool, MappingError> {
+        if !self.is_mirrored()? || self.objective != Objective::Balanced {
+            return Ok(false);
+        }
+        Ok(self.problem.model.kernel.array(self.array).role == Role::Temp || !self.is_far()?)
     }
 
     /// Whether the array is folded, with storage for its halves that is proved.
@@ -255,6 +264,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             return Ok(false);
         }
         let cells = self.found[best].cells()?;
+        if cells_of_steps(problem, array).is_some_and(|alive| alive >= cells) {
+            self.alive = self.alive.max(cells);
+            return Ok(true);
+        }
         if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
             return Ok(true);
         }
@@ -359,7 +372,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Values that enter the run together, or leave it, as far as that costs little to know.
     fn at_ends(&mut self) -> Result<u64, MappingError> {
-        if let Some(cells) = cells_of_step(self.problem, self.array) {
+        if let Some(cells) = cells_of_steps(self.problem, self.array) {
             self.alive = self.alive.max(cells);
             return Ok(cells);
         }
@@ -503,19 +516,5 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn lanes(&self) -> u64 {
         let dims = self.problem.model.schedule.dims.iter();
         dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
-    }
-}
-
-/// Cells of a step of a state that every step replaces: all those of the last step are needed after the run.
-pub(super) fn cells_of_step(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<u64> {
-    let extent = |cells: u64, range: &Interval| cells.checked_mul(u64::try_from(range.extent()?).ok()?);
-    problem.readers(array)?.space.ranges().iter().try_fold(1, extent)
-}
-
-/// Nothing where the quota did not suffice.
-pub(super) fn unless_spent<T>(found: Result<Option<T>, AnalysisError>) -> Result<Option<T>, MappingError> {
-    match found {
-        Err(error) if error.spent_quota().is_some() => Ok(None),
-        found => Ok(found?),
     }
 }

@@ -1,0 +1,103 @@
+//! The halves of a folded index: which one it is, where they meet, and the statements that write and read their rows.
+//!
+//! In: an array under a schedule.   Out: [`Halves`], if one of its indices is run upwards in one part and downwards in
+//! the part beyond it.
+
+use crease_program::Interval;
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::storage::MappingError;
+use crate::storage::problem::Problem;
+
+use super::accesses::{Access, Accesses};
+use super::lag::lags;
+
+/// An index whose halves are run towards each other.
+#[derive(Debug)]
+pub(super) struct Halves {
+    pub(super) index: usize,
+    /// The last cell of the near half.
+    pub(super) last_near: i64,
+    /// How many rows behind the write of a row its last read is, or for how many the row of the next step that takes its
+    /// place must wait, at least: in the near half and in the far one.
+    pub(super) lags: [i64; 2],
+    /// Steps that are read back: none where all reads are in the step of the write.
+    pub(super) depth: i64,
+    /// Steps of a tile.
+    pub(super) steps: i64,
+}
+
+/// Where a statement writes and which way it runs there.
+struct Sweep {
+    cells: Interval,
+    is_upwards: bool,
+    /// Which component of time does.
+    at: usize,
+}
+
+impl Halves {
+    /// The halves of an array; none if it has none.
+    pub(super) fn of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Option<Halves>, MappingError> {
+        let (kernel, body) = (problem.model.kernel, problem.model.kernel.array(array));
+        let depth = match body.role {
+            Role::State => kernel.state_depth(array) as i64,
+            Role::Temp => 0,
+            _ => return Ok(None),
+        };
+        if !may_fold(kernel, array, &problem.model.schedule.times) {
+            return Ok(None);
+        }
+        let Some(accesses) = Accesses::of(kernel, array, &problem.model.schedule.times, depth) else { return Ok(None) };
+        for index in 1..body.index.len() {
+            let sweeps = accesses.writes.iter().filter_map(|write| sweep(&accesses, write, index)).collect::<Vec<_>>();
+            let ends = |is_upwards: bool| {
+                let cells = sweeps.iter().filter(move |sweep| sweep.is_upwards == is_upwards).map(|sweep| sweep.cells);
+                cells.reduce(Interval::hull).and_then(Interval::ends)
+            };
+            let Some(((_, last_near), (first_far, _))) = ends(true).zip(ends(false)) else { continue };
+            let at = sweeps[0].at;
+            if last_near >= first_far || sweeps.iter().any(|sweep| sweep.at != at) {
+                continue;
+            }
+            let Some(lags) = lags(&accesses, (index, at), last_near)? else { return Ok(None) };
+            let steps = steps_of_tiles(&accesses);
+            return Ok(Some(Halves { index, last_near, lags, depth, steps }));
+        }
+        Ok(None)
+    }
+}
+
+/// Whether some statement that writes the array runs against an iterator: a look that costs nothing.
+fn may_fold(kernel: &Kernel, array: ArrayId, times: &[Vec<Affine>]) -> bool {
+    let is_against = |(stmt, times): (&Stmt, &Vec<Affine>)| {
+        stmt.assigns.iter().any(|assign| assign.array == array)
+            && times.iter().any(|time| (0..stmt.iters.len()).any(|iter| time.iter_coefficient(iter) < 0))
+    };
+    kernel.stmts().iter().zip(times).any(is_against)
+}
+
+/// How a write sweeps an index; none if it does not, or along a fixed cell.
+fn sweep(accesses: &Accesses<'_>, write: &Access<'_>, index: usize) -> Option<Sweep> {
+    let (written, ranges) = (&write.index[index], &accesses.ranges[write.stmt]);
+    let iter = (0..ranges.len()).find(|&iter| written.iter_coefficient(iter) == 1)?;
+    let ahead = written.sub(&Affine::iter(iter)).ok()?.as_constant()?;
+    let moving = accesses.times[write.stmt].iter().enumerate().map(|(at, time)| (at, time.iter_coefficient(iter)));
+    let (at, direction) = moving.into_iter().find(|(_, by)| *by != 0)?;
+    let cells = ranges[iter] + Interval::point(ahead);
+    (direction.abs() == 1 && !cells.is_empty()).then_some(Sweep { cells, is_upwards: direction > 0, at })
+}
+
+/// The most steps of a tile: divisors of floors of the step alone.
+fn steps_of_tiles(accesses: &Accesses<'_>) -> i64 {
+    let of_write = |write: &Access<'_>| {
+        let divisors = accesses.times[write.stmt].iter().flat_map(Affine::terms).filter_map(|(term, _)| match term {
+            Term::Floor(inner, divisor) => Some((inner, *divisor)),
+            _ => None,
+        });
+        // A tile may begin at any step.
+        let of_steps = |inner: &Affine| inner.sub(&Affine::iter(0)).is_ok_and(|rest| rest.is_of_params());
+        divisors.filter(|(inner, _)| of_steps(inner)).map(|(_, divisor)| divisor).max()
+    };
+    accesses.writes.iter().filter_map(of_write).max().unwrap_or(1)
+}
