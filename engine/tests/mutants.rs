@@ -151,3 +151,25 @@ fn wrong_schedules_of_states_that_turn_over_are_refused() {
     println!("{refused} refused, {legal} others");
     assert!(refused >= 60 && legal >= 40, "{refused} refused, {legal} others");
 }
+
+/// What is proved of one array is not taken for another one that is written alike and read later.
+#[test]
+fn storage_of_one_array_is_no_proof_for_one_that_lives_longer() {
+    let kernel = |of_g: &str| {
+        let text = "kernel two(size N) for N >= 4 {
+            input a[x]: f64 for 0 <= x < N
+            temp f[x]: f64 for 0 <= x < N
+            temp g[x]: f64 for 0 <= x < N
+            output b[x]: f64 for 2 <= x < N
+            F[x] for 0 <= x < N { f[x] = a[x]; g[x] = 2 * a[x] }
+            B[x] for 2 <= x < N { b[x] = f[x-1] + g[x-BACK] }
+            schedule rows { F -> [x, 0]; B -> [x, 1] } }";
+        Kernel::parse(&text.replace("BACK", of_g)).unwrap()
+    };
+    let kept = |of_g: &str, mapping: &str| kernel(of_g).plan().size("N", 20).schedule("rows").mapping(mapping).build();
+    let in_twos = "f[x] -> [x mod 2]; g[x] -> [x mod 2]";
+    assert!(kept("1", in_twos).is_ok());
+    let refused = kept("2", in_twos).unwrap_err().to_string();
+    assert!(refused.contains("g[") && refused.ends_with("would share a cell"), "{refused}");
+    assert!(kept("2", "f[x] -> [x mod 2]; g[x] -> [x mod 3]").is_ok());
+}

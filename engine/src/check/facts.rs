@@ -134,6 +134,21 @@ impl<'c, 'k> Facts<'c, 'k> {
         })
     }
 
+    /// Whether two arrays have the same cells, written and read at the same times. Not looked at where a cell has several
+    /// values.
+    pub(super) fn have_values_alike(&self, one: ArrayId, other: ArrayId) -> Result<bool, AnalysisError> {
+        if self.kernel.array(one).index.len() != self.kernel.array(other).index.len() {
+            return Ok(false);
+        }
+        let (values, others) = (self.values(one)?, self.values(other)?);
+        if values.to_cell.is_some() || others.to_cell.is_some() {
+            return Ok(false);
+        }
+        let unnamed = |map: &Map<'c>| map.set_domain_name("cell");
+        let is_same = |map: &Map<'c>, other: &Map<'c>| unnamed(map)?.is_equal(&unnamed(other)?);
+        Ok(is_same(&values.write, &others.write)? && is_same(&values.reads, &others.reads)?)
+    }
+
     /// Values `[cell -> time]` where cells are written several times: each read sees the last write before it.
     fn dataflow(&self, written: &Map<'c>, reads: &Map<'c>) -> Result<Values<'c>, AnalysisError> {
         let order = &self.timing()?.order;

@@ -1,6 +1,5 @@
 //! Groups: arrays that share buffers, directly or by way of others. Storage of one group says nothing of another's.
 
-use crate::kernel::graph::Kernel;
 use crate::storage::{ArrayMapping, Buffer};
 
 /// Storage of some arrays that share buffers; buffer numbers count within the group.
@@ -11,15 +10,10 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// What a proof depends on: not the names of buffers, nor which of the arrays it is that are touched alike, of one by
-    /// itself.
-    pub(super) fn without_names(&self, kernel: &Kernel) -> Group {
-        let mut shape = self.clone();
-        shape.buffers.iter_mut().for_each(|buffer| buffer.name.clear());
-        if let [mapping] = shape.arrays.as_mut_slice() {
-            mapping.array = kernel.first_alike(mapping.array);
-        }
-        shape
+    /// Whether buffers are those of another group but for their names.
+    pub(super) fn has_buffers_of(&self, other: &Group) -> bool {
+        let unnamed = |buffer: &Buffer| Buffer { name: String::new(), ..buffer.clone() };
+        self.buffers.iter().map(unnamed).eq(other.buffers.iter().map(unnamed))
     }
 }
 

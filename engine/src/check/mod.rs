@@ -22,9 +22,10 @@
 //! same verified certificate as proofs do, as neither proposes anything.
 //!
 //! Proved is: every cell that ever holds a value has exactly one place, no two values that are alive at the same time
-//! have the same, for any number of steps and at whatever step a call begins; a buffer that each worker has for itself
-//! holds only arrays each cell of which is used in one task. Coordinates are reduced modulo positive moduli; that the
-//! cells of a buffer do not overlap in memory is the layout's part.
+//! have the same, for any number of steps and at whatever step a call begins (of two arrays whose values integer sets
+//! show to be written and read at the same times, for one of them); a buffer that each worker has for itself holds only
+//! arrays each cell of which is used in one task. Coordinates are reduced modulo positive moduli; that the cells of a
+//! buffer do not overlap in memory is the layout's part.
 
 mod certificate;
 mod cuboid;
@@ -113,21 +114,38 @@ impl<'c, 'k> Checker<'c, 'k> {
             && groups(buffers, arrays).into_iter().all(|(group, _)| self.is_group_certified(&group))
     }
 
-    /// Storage that was proved once is not looked at again: searches ask for it alone and with other arrays beside it, and
-    /// for that of arrays which are touched alike.
+    /// Storage that was proved once is not looked at again: searches ask for it alone and with other arrays beside it.
     fn verify_group(&self, group: Group) -> Result<Proof, MappingError> {
-        let shape = group.without_names(self.facts.kernel);
-        if let Some((_, proof)) = self.proved.borrow().iter().find(|(known, _)| *known == shape) {
+        if let Some((_, proof)) = self.proved.borrow().iter().find(|(known, _)| *known == group) {
             return Ok(*proof);
         }
         let proof = if self.is_group_certified(&group) {
             Proof::Certificate
         } else {
-            sets::verify(&self.facts, &self.known, &group.buffers, &group.arrays)?;
+            if !self.is_proved_of_another(&group)? {
+                sets::verify(&self.facts, &self.known, &group.buffers, &group.arrays)?;
+            }
             Proof::IntegerSets
         };
-        self.proved.borrow_mut().push((shape, proof));
+        self.proved.borrow_mut().push((group, proof));
         Ok(proof)
+    }
+
+    /// Whether the same storage was proved by integer sets for another array whose values are written and read at the same
+    /// times: these are all that such a proof depends on.
+    fn is_proved_of_another(&self, group: &Group) -> Result<bool, MappingError> {
+        let [own] = group.arrays.as_slice() else { return Ok(false) };
+        for (known, proof) in self.proved.borrow().iter() {
+            if let [other] = known.arrays.as_slice()
+                && *proof == Proof::IntegerSets
+                && other.pieces == own.pieces
+                && group.has_buffers_of(known)
+                && self.facts.have_values_alike(own.array, other.array)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn is_group_certified(&self, Group { buffers, arrays }: &Group) -> bool {

@@ -2,9 +2,8 @@
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
 //! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags
-//! of `fast_math` it gives, `split` cuts statements in two, `alike` finds arrays that
-//! are touched alike, `fused` puts observers among the steps, `interpret` runs it
-//! on full storage (the oracle).
+//! of `fast_math` it gives, `split` cuts statements in two, `alike` finds arrays that are touched alike, `fused` puts
+//! observers among the steps, `interpret` runs it on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;

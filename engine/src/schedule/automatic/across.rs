@@ -204,8 +204,8 @@ impl Shapes<'_> {
         })
     }
 
-    /// The dimensions that are not parallel, but for those in lanes, in order; blocks of lanes go around the first of them along
-    /// which something is handed on.
+    /// The dimensions that are not parallel, but for those in lanes, in order; blocks of lanes go around the first of
+    /// them along which something is handed on.
     fn before_lanes(
         &self,
         within: &mut Open<'_>,

@@ -12,8 +12,8 @@ use crate::schedule::automatic::estimate::Estimate;
 use crate::schedule::automatic::shapes::Shapes;
 
 impl Shapes<'_> {
-    /// The estimate of tiles with the temporary arrays of a box: of a folded one rows that live until the statements that are
-    /// shifted most are done with them, all where statements wait around the end of one that is not folded.
+    /// The estimate of tiles with the temporary arrays of a box: of a folded one rows that live until the statements
+    /// that are shifted most are done with them, all where statements wait around the end of one that is not folded.
     pub(super) fn with_temps(&self, estimate: Estimate, steps: i64, shifts: &[i64]) -> Estimate {
         let dim = self.outer();
         let rows = match &self.space.halves {

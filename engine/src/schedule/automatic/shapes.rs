@@ -207,9 +207,9 @@ impl Shapes<'_> {
         self.space.names.len() - 1
     }
 
-    /// Tiles of time and space, one after the other, or those of a band or two for each thread at once. Not of folded boxes, where
-    /// the storage of several bands takes two levels; nor where tiles need not lean: then threads need no bands, and storage
-    /// of several is not found in one level.
+    /// Tiles of time and space, one after the other, or those of a band or two for each thread at once. Not of folded
+    /// boxes, where the storage of several bands takes two levels; nor where tiles need not lean: then threads need no
+    /// bands, and storage of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
         let threads = self.workload.threads as i64;
         let Some((shifts, mut open)) =

@@ -43,8 +43,9 @@ pub(crate) fn choose_automatically(
         // What is touched alike is kept alike.
         let alike = problem.model.kernel.first_alike(array);
         let known = rest.iter().take(separate.len()).position(|other| *other == alike);
+        let known = known.map(|at| separate[at].of_other(problem, array, &mut chosen.notes)).transpose()?.flatten();
         let found = match known {
-            Some(at) => separate[at].of_other(problem, array, &mut chosen.notes)?,
+            Some(found) => found,
             None => Search::new(problem, array, objective, &mut chosen.notes).best()?,
         };
         separate.push(found);

@@ -3,7 +3,8 @@
 //! `choice` begins: it takes what the caller gives, asks the strategy that he names, or `auto`, which chooses among the
 //! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost`
 //! thinks of it, `uncut` prefers whole rows of private arrays to those that a ring cuts, `decision` says how it ended,
-//! `alike` takes what was found for an array for those that are touched alike, `alive` knows bounds at little cost. `check` asks the checker, `logging` tells listeners.
+//! `alike` takes what was found for an array for those that are touched alike, `alive` knows bounds at little cost.
+//! `check` asks the checker, `logging` tells listeners.
 
 mod alike;
 mod alive;
