@@ -509,6 +509,8 @@ fn stages_in_periodic_boxes_keep_rows_between_them() {
     ];
     for (text, schedule, size, alive) in cases {
         let kernel = with(text, schedule);
+        let sizes = if is_thorough() { 8..12 } else { 9..11 };
+        let expected: Vec<_> = sizes.clone().map(|n| results(&kernel, "plain", n, 1, true).unwrap()).collect();
         for threads in 1..3 {
             let plan = kernel.plan().size("N", size).schedule("auto").threads(threads);
             let plan = plan.machine(machine(1 << 20, 16 << 20)).build().unwrap();
@@ -516,10 +518,9 @@ fn stages_in_periodic_boxes_keep_rows_between_them() {
             let cells: u64 = report.buffers.iter().map(|buffer| buffer.cells).sum();
             assert!(shape.contains("folded") && cells < alive + alive / 3, "{} of {alive}: {shape}", cells);
             let written = Kernel::parse(&plan.kernel().to_string()).unwrap();
-            for n in if is_thorough() { 8..12 } else { 9..11 } {
-                let expected = results(&kernel, "plain", n, 1, true).unwrap();
+            for (n, expected) in sizes.clone().zip(&expected) {
                 let found = results(&written, "auto", n, threads, true).unwrap();
-                assert!(found == expected, "N = {n}: {shape}\n{written}");
+                assert!(found == *expected, "N = {n}: {shape}\n{written}");
             }
         }
     }
