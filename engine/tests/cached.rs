@@ -197,3 +197,24 @@ fn processes_share_a_directory() {
     }
     assert!(fs::read_dir(&plans).unwrap().all(|entry| entry.unwrap().path().extension().unwrap() == "cached"));
 }
+
+/// A schedule that was found is kept as it was before statements were repeated for its tiles.
+#[test]
+fn found_overlapped_tiles_are_found_again() {
+    let text = "kernel blur(size N) for N >= 16 {
+        input a[y, x]: f64 for 0 <= y, x < N
+        temp b[y, x]: f64 for 0 <= y < N and 1 <= x < N-1
+        output c[y, x]: f64 for 2 <= y, x < N-2
+        B[y, x] for 0 <= y < N and 1 <= x < N-1 { b[y,x] = a[y,x-1] + a[y,x] + a[y,x+1] }
+        C[y, x] for 2 <= y, x < N-2 { c[y,x] = b[y-1,x-1] + b[y,x] + b[y+1,x+1] } }";
+    let directory = tempfile::tempdir().unwrap();
+    let cache = PlanCache::in_directory(directory.path().join("plans"));
+    let plan = || Kernel::parse(text).unwrap().plan().size("N", 1000).threads(2);
+    for kept in [Kept::Added, Kept::Found] {
+        let plan = built(plan(), &cache);
+        let search = plan.report().schedule_search.clone().expect("nobody wrote a schedule");
+        assert!(search.taken().shape.contains("overlapped"), "{search:?}");
+        assert_eq!(*plan.kept(), kept);
+        plan.compile().unwrap();
+    }
+}

@@ -469,6 +469,7 @@ impl PlanBuilder {
 
     /// The request under one schedule of the kernel.
     fn under(&self, kernel: Arc<Kernel>, schedule: usize, search: Option<ScheduleSearch>) -> Result<Request, Error> {
+        let found = search.is_some().then(|| kernel.schedules()[schedule].clone());
         let (kernel, schedule) = self.with_overlapped_tiles(kernel, schedule)?;
         Ok(Request {
             bound: Arc::new(bind(kernel, schedule, &self.sizes)?),
@@ -488,6 +489,7 @@ impl PlanBuilder {
             cache: self.cache.clone(),
             expansion: None,
             search,
+            found,
             schedule_note: None,
         })
     }

@@ -101,12 +101,12 @@ pub(crate) fn recall(cache: &PlanCache, key: &[u8]) -> Option<(Option<FoundSched
 
 /// Keeps what the stages left for the request with this key.
 pub(crate) fn keep(cache: &PlanCache, key: &[u8], request: &Request, outcome: &Outcome) -> Kept {
-    let schedule = request.search.clone();
+    let schedule = request.search.clone().zip(request.found.clone());
     let outcome = outcome.clone();
     let cached = CachedPlan {
-        schedule: schedule.map(|search| FoundSchedule {
+        schedule: schedule.map(|(search, schedule)| FoundSchedule {
             cuts: search.taken().cuts.clone(),
-            schedule: request.bound.written_schedule().clone(),
+            schedule,
             search,
         }),
         layout: outcome.layout,

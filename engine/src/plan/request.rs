@@ -7,7 +7,7 @@ use crease_jit::PlanCache;
 
 use crate::analysis::error::AnalysisError;
 use crate::error::Error;
-use crate::kernel::graph::{Kernel, Param, ParamId, ParamKind};
+use crate::kernel::graph::{Kernel, Param, ParamId, ParamKind, Schedule};
 use crate::kernel::{BoundKernel, Unbound, sizes_text};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
@@ -44,6 +44,8 @@ pub(crate) struct Request {
     pub(crate) expansion: Option<Expansion>,
     /// What the schedule was chosen from, if nobody wrote it.
     pub(crate) search: Option<ScheduleSearch>,
+    /// That schedule, before what runs in overlapped tiles is repeated for it.
+    pub(crate) found: Option<Schedule>,
     /// What is to be known of the schedule, if it was made for these sizes.
     pub(crate) schedule_note: Option<String>,
 }
