@@ -5,6 +5,8 @@
 //! without schedules, and behind `; ==` what is found: the candidates with their estimates, and the one that is taken.
 //! `BLESS=1` rewrites it.
 
+mod kernels;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,136 +17,12 @@ use crease::{LowerError, MachineModel, PlanBuilder};
 use ndarray::{Array2, ArrayD, s};
 
 use crate::is_thorough;
+use kernels::*;
 
 const TEST: &str = "; test ";
 const SECTION: &str = "; == ";
 
-/// A step of diffusion with a border that is written as one statement.
-const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-    S[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 1 <= x < N-1 {
-      u[t,y,x] = 0.5 * u[t-1,y,x] + 0.125 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
-    E[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
-      u[t,y,x] = u[t-1,y,x] }
-  }";
-
-/// Two statements a step, of which the second needs rows on both sides of the first.
-const STAGES: &str = "kernel stages(size N; run T) for N >= 6 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N
-    V[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N { v[t,y,x] = 0.5 * u[t-1,y,x] + 1.0 }
-    U[t, y, x] for 1 <= t <= T and 2 <= y < N-2 and 0 <= x < N { u[t,y,x] = v[t,y-2,x] - 0.25 * v[t,y+2,x] }
-    E[t, y, x] for 1 <= t <= T and (0 <= y < 2 or N-2 <= y < N) and 0 <= x < N { u[t,y,x] = u[t-1,y,x] * 0.5 }
-  }";
-
-/// Two rows of one array for each of another one, and the other way round.
-const RATES: &str = "kernel rates(size N) for N >= 4 and N mod 2 = 0 {
-    input a[y, x]: f32 for 0 <= y, x < N
-    temp b[y, x]: f32 for 0 <= y, x < N
-    temp c[y, x]: f32 for 0 <= 2*y < N and 0 <= x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    B[y, x] for 0 <= y, x < N { b[y,x] = 0.5 * a[y,x] + 1 }
-    C[y, x] for 0 <= 2*y < N and 0 <= x < N { c[y,x] = b[2*y,x] - b[2*y+1,x] }
-    E[y, x] for 2 <= 2*y < N and 1 <= x < N { d[2*y,x] = c[y,x-1] + c[y-1,x] }
-    O[y, x] for 2 <= 2*y < N and 1 <= x < N { d[2*y+1,x] = c[y,x] + b[2*y+1,x-1] }
-  }";
-
-/// Sweeps within a step.
-const SWEEPS: &str = "kernel sweeps(size N; run T) for N >= 4 {
-    state u[t, y, x]: f64 for 0 <= y, x < N
-    temp w[t, k, y, x]: f64 for 1 <= t <= T and 0 <= k <= 3 and 0 <= y, x < N
-    I[t, y, x] for 1 <= t <= T and 0 <= y, x < N { w[t,0,y,x] = u[t-1,y,x] }
-    J[t, k, y, x] for 1 <= t <= T and 1 <= k <= 3 and 1 <= y, x < N-1 {
-      w[t,k,y,x] = 0.5 * u[t-1,y,x] + 0.25 * (w[t,k-1,y-1,x] + w[t,k-1,y,x+1]) }
-    B[t, k, y, x] for 1 <= t <= T and 1 <= k <= 3 and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
-      w[t,k,y,x] = w[t,k-1,y,x] }
-    O[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = w[t,3,y,x] }
-  }";
-
-/// A border that needs no row that lies ahead, of an array whose inside does.
-const BORDER: &str = "kernel border(size N; run T) for N >= 8 {
-    state u[t, y, x]: f64 for 0 <= y, x < N outside clamp
-    temp a[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside clamp
-    A[t, y, x] for 1 <= t <= T and 0 <= y, x < N { a[t,y,x] = u[t-1,y,x+1] - 0.5 * u[t-1,y,x] + u[t-1,y+1,x] }
-    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = 0.25 * (u[t-1,y,x] + a[t,y+1,x] - a[t,y,x]) }
-  }";
-
-/// Values of one step feed each other along rows: no lanes.
-const SWEEP: &str = "kernel sweep(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-    S[t, y, x] for 1 <= t <= T and 0 <= y < N and 1 <= x < N { u[t,y,x] = 0.5 * (u[t,y,x-1] + u[t-1,y,x]) }
-    E[t, y] for 1 <= t <= T and 0 <= y < N { u[t,y,0] = u[t-1,y,0] }
-  }";
-
-/// A ring of cells: dependences as long as the line.
-const RING: &str = "kernel ring(size N; run T) for N >= 3 {
-    state u[t, x]: f64 for 0 <= x < N
-    S[t, x] for 1 <= t <= T and 1 <= x < N { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x]) }
-    E[t] for 1 <= t <= T { u[t,0] = 0.5 * (u[t-1,N-1] + u[t-1,0]) }
-  }";
-
-/// A cube.
-const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
-    state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N
-    S[t, z, y, x] for 1 <= t <= T and 1 <= z < N and 0 <= y < N - 1 and 0 <= x < N {
-      u[t,z,y,x] = 0.5 * u[t-1,z-1,y,x] + 0.25 * u[t-1,z,y+1,x] }
-    E[t, z, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (z = 0 or 1 <= z < N and y = N - 1) {
-      u[t,z,y,x] = u[t-1,z,y,x] }
-  }";
-
-const STAR: &str = "kernel star(size N; run T) for N >= 3 {
-    state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N
-    S[t, z, y, x] for 1 <= t <= T and 1 <= z < N - 1 and 1 <= y < N - 1 and 1 <= x < N - 1 {
-      u[t,z,y,x] = 0.1 * (u[t-1,z-1,y,x] - u[t-1,z+1,y,x] + u[t-1,z,y-1,x]) + 0.3 * u[t-1,z,y+1,x] - 0.2 * u[t-1,z,y,x-1] }
-    E[t, z, y, x] for 1 <= t <= T and 0 <= z < N and 0 <= y < N and 0 <= x < N
-      and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] }
-  }";
-
-/// A sweep down the rows of a plane and one up again, in each step.
-const THERE_AND_BACK: &str = "kernel back(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N
-    V[t, y, x] for 1 <= t <= T and 1 <= y < N and 0 <= x < N { v[t,y,x] = 0.5 * (v[t,y-1,x] + u[t-1,y,x]) }
-    V0[t, y, x] for 1 <= t <= T and y = 0 and 0 <= x < N { v[t,y,x] = u[t-1,y,x] }
-    U[t, y, x] for 1 <= t <= T and 0 <= y < N-1 and 0 <= x < N { u[t,y,x] = 0.25 * u[t,y+1,x] + v[t,y,x] }
-    U0[t, y, x] for 1 <= t <= T and y = N-1 and 0 <= x < N { u[t,y,x] = v[t,y,x] }
-  }";
-
-/// Sweeps along rows, then down columns, in each step.
-const ALTERNATING: &str = "kernel alternating(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N outside value 0
-    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N outside value 0
-    V[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {
-      v[t,y,x] = 0.5 * v[t,y,x-1] + 0.25 * (u[t-1,y-1,x] - u[t-1,y+1,x]) }
-    U[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {
-      u[t,y,x] = 0.5 * u[t,y-1,x] + 0.25 * (v[t,y,x-1] - v[t,y,x+1]) }
-  }";
-
-/// Two statements a step on a ring, of which the second needs neighbours of the first.
-const STAGED_RING: &str = "kernel staged_ring(size N; run T) for N >= 3 {
-    state u[t, x]: f64 for 0 <= x < N outside periodic
-    temp f[t, x]: f64 for 1 <= t <= T and 0 <= x < N outside periodic
-    F[t, x] for 1 <= t <= T and 0 <= x < N { f[t,x] = 0.5 * u[t-1,x] - 0.25 * u[t-1,x+1] }
-    U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] - 0.5 * (f[t,x] - f[t,x-1]) }
-  }";
-
-/// Points of one colour of a chess board, then those of the other.
-const RED_BLACK: &str = "kernel red_black(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y, x < N
-    R[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 0 {
-      u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] - u[t-1,y,x-1]) + 0.5 * u[t-1,y,x+1] }
-    B[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 1 {
-      u[t,y,x] = 0.25 * (u[t,y-1,x] + u[t,y+1,x] - u[t,y,x-1]) + 0.5 * u[t,y,x+1] }
-    E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,y,x] = u[t-1,y,x] }
-  }";
-
-/// Cells need those on the left and above of the same step.
-const SEIDEL: &str = "kernel seidel(size N; run T) for N >= 3 {
-    state u[t, y, x]: f64 for 0 <= y, x < N outside value 0
-    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
-      u[t,y,x] = 0.25 * (u[t,y-1,x+1] - u[t,y-1,x] + u[t,y,x-1]) + 0.5 * u[t-1,y,x+1] - 0.125 * u[t-1,y+1,x] }
-  }";
-
+/// Kernels with steps.
 const STEPPING: [&str; 12] =
     [PLANE, STAGES, SWEEPS, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK, SEIDEL];
 
@@ -153,120 +31,6 @@ const OBLIQUE: [&str; 5] = [FACTOR, FACTORS, SUBSTITUTION, BAND, INTERVALS];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
-
-/// An image in three stages.
-const IMAGE: &str = "kernel image(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp b[y, x]: f32 for 1 <= y < N and 0 <= x < N
-    temp c[y, x]: f32 for 1 <= y < N and 1 <= x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    B[y, x] for 1 <= y < N and 0 <= x < N { b[y,x] = a[y,x] - a[y-1,x] }
-    C[y, x] for 1 <= y < N and 1 <= x < N { c[y,x] = b[y,x] * b[y,x-1] }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x] + c[y-1,x] }
-  }";
-
-/// A product of matrices: sums go along the last index of what is written, and rows of one factor along another.
-const PRODUCT: &str = "kernel product(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp c[y, x, k]: f32 for 2 <= y < N and 1 <= x < N and 0 <= k <= N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y, x] for 2 <= y < N and 1 <= x < N { c[y,x,0] = 0 }
-    S[y, x, k] for 2 <= y < N and 1 <= x < N and 0 <= k < N { c[y,x,k+1] = c[y,x,k] + a[y,k] * a[k,x] }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x,N] }
-  }";
-
-/// A product of a matrix with itself, both factors along the sum.
-const TRANSPOSED: &str = "kernel transposed(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp c[y, x, k]: f32 for 2 <= y < N and 1 <= x < N and 0 <= k <= N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y, x] for 2 <= y < N and 1 <= x < N { c[y,x,0] = 0 }
-    S[y, x, k] for 2 <= y < N and 1 <= x < N and 0 <= k < N { c[y,x,k+1] = c[y,x,k] + a[y,k] * a[x,k] }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x,N] }
-  }";
-
-/// A recursive filter along rows, forwards and back, and the sum of both.
-const FILTER: &str = "kernel filter(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp f[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp g[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    F0[y] for 0 <= y < N { f[y,0] = a[y,0] }
-    F[y, x] for 0 <= y < N and 1 <= x < N { f[y,x] = a[y,x] + 0.5 * f[y,x-1] }
-    G0[y] for 0 <= y < N { g[y,N-1] = a[y,N-1] }
-    G[y, x] for 0 <= y < N and 0 <= x < N-1 { g[y,x] = a[y,x] + 0.5 * g[y,x+1] }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = f[y,x] + g[y,x] }
-  }";
-
-/// A triangular factor by columns: each cell needs sums over what lies on its left, in its own row and in another one.
-const FACTOR: &str = "kernel factor(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp s[y, x, k]: f32 for 0 <= k <= x and x <= y and y < N
-    temp l[y, x]: f32 for 0 <= x <= y and y < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y, x] for 0 <= x <= y and y < N { s[y,x,0] = a[y,x] + 9 }
-    S[y, x, k] for 1 <= k <= x and x <= y and y < N { s[y,x,k] = s[y,x,k-1] - 0.01 * l[y,k-1] * l[x,k-1] }
-    L[y, x] for 0 <= x < y and y < N { l[y,x] = s[y,x,x] / (abs(l[x,x]) + 1) }
-    R[y, x] for 0 <= y < N and x = y { l[y,x] = sqrt(abs(s[y,y,y])) }
-    D[y, x] for 2 <= y < N and 1 <= x <= y { d[y,x] = l[y,x] }
-    U[y, x] for 2 <= y < x and x < N { d[y,x] = 0 - l[x,y] }
-  }";
-
-/// Both factors of a square: rows above are needed from the diagonal on.
-const FACTORS: &str = "kernel factors(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp s[y, x, k]: f32 for 0 <= y, x < N and 0 <= k <= y and k <= x
-    temp f[y, x]: f32 for 0 <= y, x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y, x] for 0 <= y, x < N { s[y,x,0] = a[y,x] + 9 }
-    S[y, x, k] for 0 <= y, x < N and 1 <= k <= y and k <= x { s[y,x,k] = s[y,x,k-1] - 0.01 * f[y,k-1] * f[k-1,x] }
-    L[y, x] for 0 <= x < y and y < N { f[y,x] = s[y,x,x] / (abs(f[x,x]) + 1) }
-    U[y, x] for 0 <= y <= x and x < N { f[y,x] = s[y,x,y] }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = f[y,x] }
-  }";
-
-/// Unknowns one after the other, in each of which those before it are put, for as many right sides as there are columns.
-const SUBSTITUTION: &str = "kernel substitution(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp s[y, k]: f32 for 0 <= k <= y and y < N
-    temp v[y]: f32 for 0 <= y < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y] for 0 <= y < N { s[y,0] = a[y,0] }
-    S[y, k] for 1 <= k <= y and y < N { s[y,k] = s[y,k-1] - 0.1 * a[y,k-1] * v[k-1] }
-    V[y] for 0 <= y < N { v[y] = s[y,y] / (a[y,y] + 1) }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = v[y] + v[x] }
-  }";
-
-/// A table in a band around its diagonal.
-const BAND: &str = "kernel band(size N) for N >= 8 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp t[y, x]: f32 for 0 <= y, x < N and -3 <= y - x <= 3
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    E[y, x] for 0 <= y, x < N and (y - x = 3 or x - y = 3 or y = 0 and 0 <= x < 3 or x = 0 and 1 <= y < 3) { t[y,x] = a[y,x] }
-    T[y, x] for 1 <= y, x < N and -3 < y - x < 3 { t[y,x] = a[y,x] + min(min(t[y-1,x], t[y,x-1]), t[y-1,x-1]) }
-    D[y, x] for 2 <= y < N and 1 <= x < N and -3 <= y - x <= 3 { d[y,x] = t[y,x] }
-    O[y, x] for 2 <= y < N and 1 <= x < N and (y - x > 3 or x - y > 3) { d[y,x] = 0 }
-  }";
-
-/// A table of intervals, of which each needs shorter ones: its rows go upwards.
-const INTERVALS: &str = "kernel intervals(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp t[y, x]: f32 for 0 <= y < N and y <= x + 1 and x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    Z[y, x] for 0 <= y < N and y - 1 <= x <= y { t[y,x] = a[y,0] }
-    T[y, x] for 0 <= y < x and x < N { t[y,x] = max(max(t[y+1,x], t[y,x-1]), t[y+1,x-1] + a[y,x]) }
-    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = t[0,x] - a[y,x] }
-  }";
-
-/// Four pixels for each, and every second row of another image.
-const FLOORS: &str = "kernel floors(size N) for N >= 4 {
-    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
-    temp b[y, x]: f32 for 0 <= y, x < N
-    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
-    B[y, x] for 0 <= y, x < N { b[y,x] = 0.5 * a[y,x] + 1 }
-    D[y, x] for 2 <= y < N and 1 <= x < N {
-      d[y,x] = b[floor(y/2),floor(x/2)] - b[floor((y+1)/2),floor(x/2)] + a[y,floor(x/2)] }
-  }";
 
 fn machine(second_level: u64, last_level: u64) -> MachineModel {
     let mut machine = MachineModel::detect();
@@ -418,13 +182,6 @@ fn rows_of_blocks_at_once_compute_what_rows_do() {
     }
 }
 
-/// A periodic box.
-const PERIODIC: &str = "kernel cross(size N; run T) for N >= 5 {
-    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N outside periodic
-    S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {
-      u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x]) - 0.5 * u[t-1,y,x-1] }
-  }";
-
 /// Where grids are large, a dimension of space is folded, with storage for its halves. The statements in halves,
 /// written down and read back under the schedule that was found, compute what rows do, whatever the size.
 #[test]
@@ -467,36 +224,6 @@ fn statements_in_parts_by_remainders_compute_what_the_whole_does() {
         }
     }
 }
-
-/// Steps of several stages in periodic boxes: fluxes of two fields, two stages that reach two rows, a box in space.
-const FLUXES: &str = "kernel fluxes(size N; run T) for N >= 5 {
-    state u[t, y, x]: f64 for 0 <= y, x < N outside periodic
-    state v[t, y, x]: f64 for 0 <= y, x < N outside periodic
-    temp f[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
-    temp g[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
-    F[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
-      f[t,y,x] = 0.5 * (u[t-1,y,x] - v[t-1,y+1,x]) - 0.25 * v[t-1,y,x]
-      g[t,y,x] = 0.5 * (v[t-1,y,x] - u[t-1,y+1,x]) + 0.25 * u[t-1,y,x] }
-    U[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
-      u[t,y,x] = u[t-1,y,x] - 0.25 * (f[t,y,x] - f[t,y-1,x] + g[t,y,x+1])
-      v[t,y,x] = v[t-1,y,x] - 0.25 * (g[t,y,x] - g[t,y-1,x] + f[t,y,x+1]) }
-  }";
-const WIDE: &str = "kernel wide(size N; run T) for N >= 8 {
-    state u[t, y, x]: f64 for 0 <= y, x < N outside periodic
-    temp a[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside periodic
-    A[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
-      a[t,y,x] = u[t-1,y,x] + 0.125 * (u[t-1,y-2,x] - u[t-1,y+2,x]) - 0.25 * (u[t-1,y-1,x] + u[t-1,y,x+1]) }
-    U[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
-      u[t,y,x] = 0.5 * u[t-1,y,x] + 0.125 * (a[t,y-2,x] - a[t,y+2,x]) - 0.25 * (a[t,y+1,x] + a[t,y,x-1]) }
-  }";
-const BOX: &str = "kernel box(size N; run T) for N >= 5 {
-    state u[t, z, y, x]: f64 for 0 <= z, y, x < N outside periodic
-    temp a[t, z, y, x]: f64 for 1 <= t <= T and 0 <= z, y, x < N outside periodic
-    A[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
-      a[t,z,y,x] = u[t-1,z,y,x] - 0.25 * (u[t-1,z-1,y,x] + u[t-1,z+1,y,x]) + 0.125 * u[t-1,z,y,x+1] }
-    U[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
-      u[t,z,y,x] = 0.5 * u[t-1,z,y,x] + 0.25 * (a[t,z-1,y,x] - a[t,z+1,y,x]) - 0.125 * a[t,z,y-1,x] }
-  }";
 
 /// What lies between the stages is a few rows of both halves of a folded box, in every schedule that is taken, and results
 /// are those of one stage after the other, whatever the size.

@@ -28,9 +28,9 @@ use crate::sets::elimination::{Row, Rows, TooHard, Traced, is_infeasible};
 /// Rows that one piece may have while dimensions are eliminated.
 const MOST_LEVEL_ROWS: usize = 200;
 
-/// Pieces that all versions together may have: pairs of them are compared. A periodic box in space has 729 where a statement
-/// reads four cells on either side. Shows in `explain` of such a kernel: of two stages that read two cells, 250 pieces, isl
-/// takes a hundred times as long to make loops.
+/// Pieces that all versions together may have: pairs of them are compared. A periodic box in space has 729 where a
+/// statement reads four cells on either side. Loops of more are made by isl, which takes seconds. Shows in the stage
+/// `lower` of `explain` of such a kernel.
 const MOST_POLYHEDRA: usize = 1024;
 
 /// A convex part of a version. Columns are the program's arguments, then the time dimensions.
