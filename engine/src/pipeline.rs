@@ -137,11 +137,12 @@ pub(crate) fn storage(request: &Request) -> Result<Storage, Error> {
     Ok(Storage::new(request.kernel(), &layout, &extents.index_boxes))
 }
 
-/// Lower bounds of all buffers, from the lifetimes, which are found again.
-pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferBounds, Error> {
+/// Lower bounds of all buffers, from the lifetimes, which are found again, and from what the choice of storage knew.
+pub(crate) fn lower_bounds(request: &Request, outcome: &Outcome) -> Result<BufferBounds, Error> {
     let stages = Stages::new(request)?;
     let analysed = analyse(request, &stages)?;
-    let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&analysed.problem(request), layout))?;
+    let (problem, known) = (analysed.problem(request), &outcome.lower_bounds);
+    let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&problem, &outcome.layout, known))?;
     bounds.seconds = stages.clock.stages().iter().map(|(_, seconds)| seconds).sum();
     Ok(bounds)
 }

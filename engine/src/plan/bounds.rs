@@ -35,8 +35,13 @@ pub(crate) fn known_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Ve
     of_buffers(layout, &groups, &bounds)
 }
 
-/// Lower bounds of all buffers; none, and a note, where they take too long.
-pub(crate) fn buffer_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Result<BufferBounds, Error> {
+/// Lower bounds of all buffers, counted, or `known` to the choice of storage where that is more; none, and a note, where
+/// they take too long.
+pub(crate) fn buffer_bounds(
+    problem: &Problem<'_, '_, '_>,
+    layout: &Layout,
+    known: &[Option<LowerBound>],
+) -> Result<BufferBounds, Error> {
     let mut notes = Vec::new();
     let shared = buffers_in_common(problem, layout);
     let group = |(arrays, buffers): &(Vec<ArrayId>, BTreeSet<usize>)| Group {
@@ -44,13 +49,18 @@ pub(crate) fn buffer_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> R
         cells: cells(layout, buffers),
     };
     let groups: Vec<Group> = shared.iter().map(group).collect();
-    let bounds = match lower_bounds(problem.model, problem.conflicts, &groups) {
+    let counted = match lower_bounds(problem.model, problem.conflicts, &groups) {
         Err(error) if error.spent_quota().is_some() => {
             notes.push(format!("no lower bound is known: {error}"));
             vec![None; groups.len()]
         }
         bounds => bounds?,
     };
+    let higher = |((_, buffers), counted): (&(Vec<ArrayId>, BTreeSet<usize>), Option<LowerBound>)| {
+        let known = bound_of_group(buffers, known);
+        if known.map(|bound| bound.cells) > counted.map(|bound| bound.cells) { known } else { counted }
+    };
+    let bounds: Vec<Option<LowerBound>> = shared.iter().zip(counted).map(higher).collect();
     for ((arrays, buffers), bound) in shared.iter().zip(&bounds) {
         notes.extend(bound.and_then(|bound| weakness(problem, arrays, bound, cells(layout, buffers))));
     }
@@ -72,6 +82,13 @@ fn weakness(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], bound: LowerBound
 
 fn cells(layout: &Layout, buffers: &BTreeSet<usize>) -> u64 {
     buffers.iter().map(|&buffer| layout.buffers[buffer].cells).fold(0, u64::saturating_add)
+}
+
+/// The bound of a group whose buffers have these shares of it.
+fn bound_of_group(buffers: &BTreeSet<usize>, shares: &[Option<LowerBound>]) -> Option<LowerBound> {
+    let shares = buffers.iter().map(|&buffer| *shares.get(buffer)?).collect::<Option<Vec<_>>>()?;
+    let cells = shares.iter().map(|share| share.cells).fold(0, u64::saturating_add);
+    shares.first().map(|share| LowerBound { cells, ..*share })
 }
 
 /// The share of each buffer in the bound of its group; what is not folded needs all of its cells.

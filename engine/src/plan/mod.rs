@@ -96,7 +96,7 @@ impl Plan {
         if let Some(known) = self.bounded.get() {
             return Ok(known);
         }
-        let bounds = pipeline::lower_bounds(&self.request, self.layout())?;
+        let bounds = pipeline::lower_bounds(&self.request, &self.outcome)?;
         Ok(self.bounded.get_or_init(|| self.report.with_bounds(self.layout(), bounds)))
     }
 
