@@ -32,10 +32,13 @@ pub(crate) type Leaning = (Vec<i64>, i64);
 /// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
 /// cell is read more than one step later.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
-    let Some(Lean { lean, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let Some(Lean { lean, skew, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
     let mut leans = vec![lean.clone()];
+    if skew != lean {
+        leans.push(skew);
+    }
     if let Some(Pass { index, rows }) = pass_of(problem, array).filter(|pass| lean[pass.index] > 0) {
         leans.push(lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect());
     }
@@ -74,7 +77,7 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
 
 /// Whether it leans along several dimensions, each of which has a margin of the steps of a tile.
 pub(crate) fn has_several_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
-    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.lean) > 1)
+    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.skew) > 1)
 }
 
 fn leaning_dimensions(lean: &[i64]) -> usize {
@@ -83,8 +86,10 @@ fn leaning_dimensions(lean: &[i64]) -> usize {
 
 /// How tiles lean.
 struct Lean {
-    /// By how many cells a step, along each index but that of rows.
+    /// By how many cells a step, along each index but that of rows: what its own statement reads behind.
     lean: Vec<i64>,
+    /// The same of the tiles, where they lean by more: neighbours may be read through arrays between.
+    skew: Vec<i64>,
     /// How far rows reach ahead along themselves.
     fast_lean: i64,
     /// The steps of a tile.
@@ -98,7 +103,7 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
     if body.role != Role::State || kernel.state_depth(array) != 1 {
         return None;
     }
-    let (mut tiled, mut lean, mut steps) = (vec![false; n], vec![0_i64; n], 0);
+    let (mut tiled, mut lean, mut skew, mut steps) = (vec![false; n], vec![0_i64; n], vec![0_i64; n], 0);
     for (stmt, times) in kernel.stmts().iter().zip(&problem.model.schedule.times) {
         let Some(write) = stmt.assigns.iter().find(|assign| assign.array == array) else { continue };
         let iter_of = |k: usize| (0..stmt.iters.len()).find(|&iter| write.index[k].iter_coefficient(iter) == 1);
@@ -106,6 +111,10 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
             let named = |k: &usize| iter_of(*k).is_some_and(|iter| inner.iter_coefficient(iter) != 0);
             let space: Vec<usize> = (1..n).filter(named).collect();
             space.iter().for_each(|&k| tiled[k] = true);
+            if let ([k], Some(step)) = (space.as_slice(), iter_of(0)) {
+                let along = iter_of(*k).map_or(0, |iter| inner.iter_coefficient(iter));
+                skew[*k] = skew[*k].max(inner.iter_coefficient(step) / along.max(1));
+            }
             steps = if space.is_empty() && named(&0) { steps.max(divisor) } else { steps };
         }
         for (_, read) in stmt.reads().filter(|(of, _)| *of == array) {
@@ -118,8 +127,10 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
     let fast = problem.fast_dimension(array);
     let fast_lean = std::mem::take(&mut lean[fast]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
-    let leans = leaning_dimensions(&lean) > 0 || tiled[fast] && fast_lean > 0;
-    (steps > 0 && leans).then_some(Lean { lean, fast_lean, steps })
+    skew.iter_mut().zip(&lean).for_each(|(skew, lean)| *skew = (*skew).max(*lean));
+    skew[fast] = 0;
+    let leans = leaning_dimensions(&skew) > 0 || tiled[fast] && fast_lean > 0;
+    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, steps })
 }
 
 /// Rows that run in one pass of the lanes, column after column.
