@@ -9,6 +9,7 @@ use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{ArrayId, DimKind, ParamId, Role, StmtId};
 use crate::schedule::order::Phase;
+use crease_program::Interval;
 
 /// A component of a time vector over the indices of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +35,33 @@ pub(super) struct Floor {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     pub(super) time: Vec<Component>,
+}
+
+impl Event {
+    /// Whether what happens here to a cell comes before what happens at `next` to the cell at its place one step later, or
+    /// at the same time, as where an instance replaces what it reads.
+    pub(super) fn precedes_next_step(&self, next: &Event, dims: &[DimKind]) -> bool {
+        // Floors whose differences are known, as nothing comes later.
+        let mut known: Vec<Tile<'_>> = Vec::new();
+        for ((here, there), kind) in self.time.iter().zip(&next.time).zip(dims) {
+            let Some((later, tiles)) = here.to_next_step(there, &known) else { return false };
+            match kind {
+                _ if later == Interval::point(0) => {}
+                DimKind::Sequential if later.min > 0 => return true,
+                DimKind::Sequential if later.min == 0 => known.extend(tiles),
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// A floor, the remainders of what is divided, here and there, and by how much one step further is later beyond what
+/// quotients tell: if remainders grow, by 0 or 1, else by -1 or 0.
+struct Tile<'a> {
+    floor: &'a Floor,
+    remainders: (i64, i64),
+    later: i64,
 }
 
 /// All events of a cell, alike up to constants.
@@ -137,6 +165,34 @@ impl Component {
         }
         floors.sort();
         Some(Component { linear, constant: e.constant_part(), params: params(e), floors })
+    }
+
+    /// How much later it is there, where the first index is one more, and what its floors tell if that is as little as can
+    /// be, from what is `known` of some.
+    fn to_next_step<'a>(&'a self, there: &Component, known: &[Tile<'_>]) -> Option<(Interval, Vec<Tile<'a>>)> {
+        let step = |linear: &[i64]| linear.first().copied().unwrap_or(0);
+        let whole = there.constant.checked_sub(self.constant)?.checked_add(step(&self.linear))?;
+        let (mut later, mut tiles) = (Interval::point(whole), Vec::new());
+        for (floor, there) in self.floors.iter().zip(&there.floors) {
+            let by = |times: i64| Some(Interval::point(times.checked_mul(floor.factor)?));
+            let (here, there) = (floor.constant, there.constant.checked_add(step(&floor.linear))?);
+            later = later + by(there.div_euclid(floor.divisor).checked_sub(here.div_euclid(floor.divisor))?)?;
+            let remainders = (here.rem_euclid(floor.divisor), there.rem_euclid(floor.divisor));
+            let is_same = |tile: &&Tile<'_>| {
+                let of = |floor: &Floor| (floor.linear.clone(), floor.params.clone(), floor.divisor);
+                of(tile.floor) == of(floor) && tile.remainders == remainders
+            };
+            if let Some(tile) = known.iter().find(is_same) {
+                later = later + by(tile.later)?;
+            } else if remainders.0 != remainders.1 {
+                let grows = i64::from(remainders.1 > remainders.0);
+                let (least, most) = (grows - 1, grows);
+                let [first, last] = if floor.factor < 0 { [most, least] } else { [least, most] };
+                later = later + Interval::between(first.checked_mul(floor.factor), last.checked_mul(floor.factor));
+                tiles.push(Tile { floor, remainders, later: first });
+            }
+        }
+        Some((later, tiles))
     }
 
     fn like(mut self, pattern: &Component, fixed: &[Option<i64>]) -> Option<Component> {

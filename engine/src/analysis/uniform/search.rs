@@ -85,7 +85,9 @@ impl<'a> Search<'a> {
         }
         let mut distances = Vec::new();
         for piece in pieces {
-            keep_largest(&mut distances, self.of_distance(piece)?);
+            for apart in self.steps_apart() {
+                keep_largest(&mut distances, self.of_distance([piece.clone(), apart].concat())?);
+            }
         }
         let mut found = Vec::new();
         for distance in distances {
@@ -213,6 +215,25 @@ impl<'a> Search<'a> {
             row.coefficients[column] += i128::from(factor);
         }
         row
+    }
+
+    /// Cases to tell apart before remainders are eliminated. Where floors add up, as in tiles in a wavefront, a quotient that
+    /// is no integer would make up for a whole tile of the other one; in the same step, quotients of steps are the same.
+    fn steps_apart(&self) -> Vec<Piece> {
+        let mut events = self.events.reads.iter().chain(&self.events.writes);
+        if !events.any(|event| event.time.iter().any(|component| component.floors.len() > 1)) {
+            return vec![Vec::new()];
+        }
+        let mut same = vec![self.row(true, [(0, 1)], 0)];
+        for (&(remainder, cell, constant), &column) in &self.quotients {
+            let is_of_steps = self.remainders[remainder].0[1..].iter().all(|by| *by == 0);
+            if cell == Cell::First && is_of_steps {
+                let second = self.quotients[&(remainder, Cell::Second, constant)];
+                same.push(self.row(true, [(column, 1), (second, -1)], 0));
+            }
+        }
+        let [later, sooner] = [1, -1].map(|sign| vec![self.row(false, [(0, sign)], -1)]);
+        vec![same, later, sooner]
     }
 
     /// What a piece says of the distance alone; none if it has no point.

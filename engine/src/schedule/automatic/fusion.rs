@@ -91,7 +91,7 @@ impl<'d> Open<'d> {
     pub(super) fn positions_with(&mut self, others: &[(usize, usize)]) -> Option<Row> {
         let pairs: Vec<(usize, usize)> =
             self.left.iter().map(|d| (d.from, d.to)).chain(others.iter().copied()).collect();
-        let levels = levels(self.stmts, &pairs)?;
+        let levels = levels_alike(&pairs, &[], &self.alike.writers)?;
         self.left.clear();
         levels.iter().any(|&level| level > 0).then_some(Row::Position(levels))
     }
@@ -114,8 +114,9 @@ impl<'d> Open<'d> {
         let apart = pairs(&self.left, &|d| !shares(d));
         let together = pairs(&self.left, &shares);
         // Where some run in every second row alone, a condition would stand inside of the lanes.
-        let before = apart_by_pace(&levels_between(self.stmts, &apart, &together)?, paces);
-        let behind = levels(self.stmts, &pairs(&self.left, &|d| before[d.from] == before[d.to]))?;
+        let writers = &self.alike.writers;
+        let before = apart_by_pace(&levels_alike(&apart, &together, writers)?, paces);
+        let behind = levels_alike(&pairs(&self.left, &|d| before[d.from] == before[d.to]), &[], writers)?;
         self.left.clear();
         let row = |levels: Vec<i64>| levels.iter().any(|&level| level > 0).then_some(Row::Position(levels));
         Some((row(before), row(behind)))
@@ -232,15 +233,28 @@ fn is_at_rest(d: &Distance, dim: usize, shifts: &[i64]) -> bool {
 
 /// The longest chain of pairs that leads to each statement; none if there is a circle.
 fn levels(stmts: usize, pairs: &[(usize, usize)]) -> Option<Vec<i64>> {
-    levels_between(stmts, pairs, &[])
+    levels_between(pairs, &[], &(0..stmts).collect::<Vec<_>>())
 }
 
-/// The same for chains that also go through other pairs, which count for nothing.
-fn levels_between(stmts: usize, pairs: &[(usize, usize)], others: &[(usize, usize)]) -> Option<Vec<i64>> {
-    let mut levels = vec![0_i64; stmts];
+/// The same for chains that also go through other pairs, which count for nothing; where no more levels come of it, one
+/// level for all statements with the same first writer. What the border of an array replaces is then read before, as what
+/// its inside replaces, and the array needs one level of storage.
+fn levels_alike(pairs: &[(usize, usize)], others: &[(usize, usize)], writers: &[usize]) -> Option<Vec<i64>> {
+    let apart = levels_between(pairs, others, &(0..writers.len()).collect::<Vec<_>>())?;
+    let together = levels_between(pairs, others, writers);
+    Some(together.filter(|together| together.iter().max() <= apart.iter().max()).unwrap_or(apart))
+}
+
+/// The longest chain that leads to each statement, or to one with the same `first`.
+fn levels_between(pairs: &[(usize, usize)], others: &[(usize, usize)], first: &[usize]) -> Option<Vec<i64>> {
+    let mut levels = vec![0_i64; first.len()];
     let steps = || pairs.iter().map(|pair| (pair, 1)).chain(others.iter().map(|pair| (pair, 0)));
-    for _ in 0..=stmts {
-        let mut settled = true;
+    for _ in 0..=2 * first.len() {
+        let mut shared = vec![0_i64; first.len()];
+        levels.iter().zip(first).for_each(|(&level, &first)| shared[first] = shared[first].max(level));
+        let raised: Vec<i64> = first.iter().map(|&first| shared[first]).collect();
+        let mut settled = raised == levels;
+        levels = raised;
         for (&(from, to), step) in steps() {
             if levels[to] < levels[from] + step {
                 levels[to] = levels[from] + step;

@@ -23,6 +23,7 @@ use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_BUDGET};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::InPlace;
+use crate::storage::strategies::leaning::may_lean;
 use crate::storage::strategies::shared::Shared;
 use crate::storage::{ArrayMapping, Buffer, MappingError, StorageMapping};
 
@@ -127,8 +128,12 @@ fn together(
     separate: &mut [BestOfOne],
     chosen: &mut Choice,
 ) -> Result<Option<StorageMapping>, MappingError> {
-    // Halves that are run towards each other have no row of cells in common with anything.
-    if separate.iter().any(|found| found.best.strategy() == Some(StrategyId::Mirrored)) {
+    // Halves that are run towards each other have no row of cells in common with anything, and the margins of states in
+    // tiles move with them.
+    let is_apart = |(found, &array): (&BestOfOne, &ArrayId)| {
+        found.best.strategy() == Some(StrategyId::Mirrored) || may_lean(problem, array)
+    };
+    if separate.iter().zip(arrays).any(is_apart) {
         separate.iter_mut().for_each(|found| found.decision.not_asked.push(StrategyId::Shared));
         return Ok(None);
     }

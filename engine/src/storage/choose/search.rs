@@ -46,7 +46,7 @@ use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
-use crate::storage::strategies::successive_modulo::usual_and_one_level;
+use crate::storage::strategies::successive_modulo::{OneLevel, one_step, usual_and_one_level};
 use crate::storage::strategies::sweeping::may_sweep;
 use crate::storage::{MappingError, Sharing, StorageMapping};
 
@@ -118,7 +118,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         // Storage in closed form, where there is any, needs no differences of cells.
-        let is_settled = self.is_well_mirrored()?;
+        let is_settled = self.is_well_mirrored()? || self.keeps_one_step()?;
         if !is_settled && (may_lean(self.problem, self.array) || may_sweep(self.problem, self.array)) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
@@ -190,6 +190,21 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             return Ok(false);
         }
         Ok(self.problem.model.kernel.array(self.array).role == Role::Temp || !self.is_far()?)
+    }
+
+    /// Whether times tell that one step of the array is enough, with storage for it that is proved, and all of its values
+    /// are alive at once.
+    fn keeps_one_step(&mut self) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
+        if problem.sharing(array) == Sharing::Private || one_step(problem, array)?.is_none() {
+            return Ok(false);
+        }
+        self.ask(&OneLevel, LEAST_BUDGET)?;
+        let Some(found) = self.found.last().filter(|found| found.strategy() == Some(StrategyId::OneLevel)) else {
+            return Ok(false);
+        };
+        let cells = found.cells()?;
+        Ok(self.at_ends()? >= cells)
     }
 
     /// Whether the array is folded, with storage for its halves that is proved.

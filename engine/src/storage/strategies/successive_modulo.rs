@@ -17,6 +17,7 @@
 
 use crease_isl::Set;
 
+use crate::analysis::uniform::one_step_may_do;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
@@ -58,7 +59,10 @@ impl Strategy for OneLevel {
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let mut proposal = StorageMapping::default();
         for &array in arrays {
-            let moduli = moduli(problem, array)?;
+            let moduli = match one_step(problem, array)? {
+                Some(moduli) => moduli,
+                None => moduli(problem, array)?,
+            };
             if !is_one_level(problem, array, &moduli) {
                 let name = &problem.model.kernel.array(array).name;
                 let reason = format!("`{name}` is no state, or more than one step of it is alive at once");
@@ -68,6 +72,16 @@ impl Strategy for OneLevel {
         }
         Ok(vec![proposal])
     }
+}
+
+/// The moduli of a whole step, where one is enough as times tell; this needs no conflicts.
+pub(crate) fn one_step(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Option<Vec<i64>>, MappingError> {
+    if !one_step_may_do(problem.model, array)? {
+        return Ok(None);
+    }
+    let spans = problem.spans(array)?;
+    let extents: Option<Vec<i64>> = spans[1..].iter().map(|span| span.extent()).collect();
+    Ok(extents.map(|extents| [vec![1], extents].concat()))
 }
 
 /// The usual layout of an array and, where one step of a state is enough, that: both from one analysis.
