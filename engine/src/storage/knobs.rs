@@ -135,6 +135,9 @@ pub(crate) mod shared {
     pub(crate) const MOST_ALIVE_TOGETHER: usize = 8;
     /// Choices of coefficients kept after each index.
     pub(crate) const GAMMAS: usize = 96;
+    /// Layers of the parts of one difference set, fewer than where one array is looked at, as many more choices are judged
+    /// by them. Shows in `explain heat-1d-tiles --schedule auto`.
+    pub(crate) const LAYER_BUDGET: u64 = 1 << 9;
     /// Choices of offsets kept after each array, for one choice of coefficients.
     pub(crate) const OFFSETS: usize = 4;
 }

@@ -346,6 +346,18 @@ mod tests {
     }
 
     #[test]
+    fn what_writes_one_array_has_one_level_where_that_costs_none() {
+        // Statement 1 needs 0, and 2 nothing; 1 and 2 write one array.
+        assert_eq!(levels_alike(&[(0, 1)], &[], &[0, 1, 1]), Some(vec![0, 1, 1]));
+        assert_eq!(
+            levels_alike(&[(0, 1), (2, 3)], &[], &[0, 1, 1, 3]),
+            Some(vec![0, 1, 0, 1]),
+            "3 would be on a third one"
+        );
+        assert_eq!(levels_alike(&[(0, 1)], &[], &[0, 0]), Some(vec![0, 1]), "one needs the other");
+    }
+
+    #[test]
     fn what_writes_one_array_is_shifted_alike() {
         let shifts = |writers: [usize; 4], distances: &[Distance]| {
             Open::all(&Alike { writers: writers.to_vec(), ..unlike(4) }, distances).shifts(0).unwrap()

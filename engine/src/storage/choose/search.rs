@@ -42,7 +42,7 @@ use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
 use crate::storage::strategies::leaning::{has_several_margins, may_lean};
 use crate::storage::strategies::mirrored::{Mirrored, may_mirror};
-use crate::storage::strategies::periodic::{Periodic, reads_far_side};
+use crate::storage::strategies::periodic::{Periodic, may_wait, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
@@ -119,6 +119,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         // Storage in closed form, where there is any, needs no differences of cells.
         let is_settled = self.is_well_mirrored()? || self.keeps_one_step()?;
+        let is_settled = is_settled || self.is_swept_around()?;
         if !is_settled && (may_lean(self.problem, self.array) || may_sweep(self.problem, self.array)) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
@@ -190,6 +191,18 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             return Ok(false);
         }
         Ok(self.problem.model.kernel.array(self.array).role == Role::Temp || !self.is_far()?)
+    }
+
+    /// Whether the array is swept and read from the far side, with storage for that which is proved and near the values that
+    /// enter the run.
+    fn is_swept_around(&mut self) -> Result<bool, MappingError> {
+        if self.objective == Objective::Footprint || !may_wait(self.problem, self.array) {
+            return Ok(false);
+        }
+        self.ask(&Periodic, LEAST_BUDGET)?;
+        let found = self.found.iter().find(|found| found.strategy() == Some(StrategyId::Periodic));
+        let Some(cells) = found.map(Candidate::cells).transpose()? else { return Ok(false) };
+        Ok(is_near(cells, self.at_ends()?))
     }
 
     /// Whether times tell that one step of the array is enough, with storage for it that is proved, and all of its values
@@ -302,12 +315,15 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if self.found.is_empty() {
             return Ok(false);
         }
-        let may_wait = || reads_far_side(problem, array);
+        let is_found = self.found.iter().any(|found| found.strategy() == Some(StrategyId::Periodic));
+        let reads_far = || reads_far_side(problem, array);
         // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
-        if !under_own_quota(problem, StrategyId::Periodic.name(), &[array], may_wait).unwrap_or(false) {
+        if !is_found && !under_own_quota(problem, StrategyId::Periodic.name(), &[array], reads_far).unwrap_or(false) {
             return Ok(false);
         }
-        self.ask(&Periodic, budget)?;
+        if !is_found {
+            self.ask(&Periodic, budget)?;
+        }
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
         if self.objective == Objective::Footprint || self.found[best].strategy() != Some(StrategyId::Periodic) {
             return Ok(false);

@@ -63,7 +63,7 @@ fn moved_on(problem: &Problem<'_, '_, '_>, array: ArrayId, pass: Option<&Pass>) 
 
 /// The indices of the array, without the step, in the order in which all statements sweep over it, rows of one pass side
 /// by side.
-fn order_of_sweep(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Vec<usize>> {
+pub(crate) fn order_of_sweep(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Vec<usize>> {
     let (kernel, schedule) = (problem.model.kernel, problem.model.schedule);
     let n = kernel.array(array).index.len();
     let is_ordered = schedule.dims.iter().all(|kind| *kind != DimKind::Parallel);

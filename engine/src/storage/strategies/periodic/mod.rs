@@ -17,7 +17,8 @@
 //! `rows` says which rows conflict, within any part of them, and where cutting may help: at the ends of the conflicts'
 //! convex pieces. `fold` finds the smallest storage of a part. `strategy` takes the index and the cut that need fewest
 //! cells together. No radius, direction or border is known to the code: the cut is where the conflicts say. `far` tells
-//! from the accesses whether there may be anything to find, so that the automatic choice need not ask in vain.
+//! from the accesses whether there may be anything to find, so that the automatic choice need not ask in vain. Where it is
+//! known who reads a state, `sweep` has the cut without a look at conflicts.
 //!
 //! Cells are compared that agree in all indices but two, so rows keep all their cells side by side, and the sets are of
 //! few dimensions whatever the kernel's. What is lost: storage in which a row ends where the next one begins could save
@@ -26,10 +27,13 @@
 //! Where rows of a step run in parallel, a row of the step before must outlive all of them, and two grids are needed:
 //! no cut helps, and the strategy says so.
 
+mod cut;
 mod far;
 mod fold;
 mod rows;
 mod strategy;
+mod sweep;
 
 pub(crate) use far::reads_far_side;
 pub(crate) use strategy::Periodic;
+pub(crate) use sweep::may_wait;

@@ -13,22 +13,13 @@ use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
 use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
+use super::cut::{Cut, cells_of_row};
 use super::fold::Fold;
 use super::rows::RowConflicts;
+use super::sweep;
 
 /// Storage cut into what a sweep leaves behind and what waits for its end.
 pub(crate) struct Periodic;
-
-/// An array cut before one of its rows.
-struct Cut {
-    /// The index that counts steps, and the one that counts rows.
-    step: usize,
-    row: usize,
-    /// The rows of each part and how they are kept; the part of more rows comes first.
-    parts: [(i64, i64, Fold); 2],
-    /// Cells of all parts.
-    cells: i128,
-}
 
 impl Strategy for Periodic {
     fn id(&self) -> StrategyId {
@@ -38,6 +29,10 @@ impl Strategy for Periodic {
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let (mut alternatives, mut refusal) = (Vec::new(), None);
         for &array in arrays {
+            if let Some(kept) = self.proved_in_closed_form(problem, array)? {
+                alternatives.push(vec![kept]);
+                continue;
+            }
             match cuts_of(problem, array, self.id())? {
                 Ok(cuts) => {
                     let kept = |cut| self.keep(problem, array, cut);
@@ -132,13 +127,23 @@ fn best_cut(
     Ok(best)
 }
 
-/// Cells of one row of one step; none if they have no number.
-fn cells_of_row(spans: &[Span], step: usize, row: usize) -> Option<i128> {
-    let mut others = spans.iter().enumerate().filter(|(k, _)| *k != step && *k != row);
-    others.try_fold(1_i128, |cells, (_, span)| cells.checked_mul(span.extent()?.into()))
-}
-
 impl Periodic {
+    /// The first cut in closed form that the checker takes.
+    fn proved_in_closed_form(
+        &self,
+        problem: &Problem<'_, '_, '_>,
+        array: ArrayId,
+    ) -> Result<Option<StorageMapping>, MappingError> {
+        let spans = problem.spans(array)?;
+        for cut in sweep::cuts(problem, array, &spans) {
+            let kept = self.keep(problem, array, &cut)?;
+            if problem.checker.verify(&kept.buffers, &kept.arrays).is_ok() {
+                return Ok(Some(kept));
+            }
+        }
+        Ok(None)
+    }
+
     /// The pieces of a cut.
     fn keep(&self, problem: &Problem<'_, '_, '_>, array: ArrayId, cut: &Cut) -> Result<StorageMapping, MappingError> {
         let (spans, mut pieces, mut buffers) = (problem.spans(array)?, Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
-use crate::storage::knobs::strategies::LAYER_BUDGET;
+use crate::storage::knobs::shared::LAYER_BUDGET;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 use crate::storage::strategies::strided_hyperplane::parts_along;
