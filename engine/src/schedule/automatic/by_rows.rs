@@ -157,14 +157,12 @@ impl Shapes<'_> {
             self.advance(&mut open, &row);
             draft.push(DimKind::Sequential, self.values(&row)?);
         }
-        let readers = self.space.has_steps.then(|| readers_first(kernel, self.space, self.distances, params)).flatten();
-        // An order that is not that of dependences costs stages: elsewhere lanes and tiles of time save more than a level.
-        let wanted = readers.as_ref().filter(|_| self.workload.skips_cells());
-        let in_place = wanted.and_then(|pairs| open.clone().positions_with(pairs));
+        // Elsewhere lanes and tiles of time save more than a level does.
+        let is_wanted = self.space.has_steps && self.workload.skips_cells();
+        let readers = is_wanted.then(|| readers_first(kernel, self.space, self.distances, params)).flatten();
+        let in_place = readers.and_then(|pairs| open.clone().positions_with(&pairs));
+        let is_in_place = in_place.is_some();
         let stages = in_place.or_else(|| open.positions());
-        let comes_first = |stages: &Row, &(reader, writer): &(usize, usize)| matches!(stages, Row::Position(of) if of[reader] < of[writer]);
-        let is_in_place = stages.as_ref().zip(readers.as_ref());
-        let is_in_place = is_in_place.is_some_and(|(of, pairs)| pairs.iter().all(|pair| comes_first(of, pair)));
         open.positions();
         let Some(stages) = stages.filter(|_| self.outer() < self.last()) else { return Ok(None) };
         let count = count(&stages);
