@@ -209,6 +209,7 @@ impl<'c, 'k> Analysed<'c, 'k> {
             rings: request.rings,
             machine: request.machine,
             alive: Default::default(),
+            spent: Default::default(),
             searched: Default::default(),
             small_sizes: Default::default(),
             spans: Default::default(),

@@ -34,6 +34,11 @@ pub(crate) mod choice {
     /// [`LEAST_BUDGET`] for each array, if that is more. Shows in `explain` of periodic kernels with several stages, where
     /// strategies that find nothing took a minute.
     pub(crate) const PLAN_BUDGET: u64 = 4_000_000;
+    /// The part of what is left of these that a strategy may spend on one array, one in this many, or [`LEAST_BUDGET`].
+    pub(crate) const SEARCH_PARTS: u64 = 4;
+    /// Integer-set operations that `mirrored` may spend where a box is folded: nothing else takes one grid then. Of a state
+    /// whose slopes are stages of their own, the proof takes more than [`LEAST_BUDGET`].
+    pub(crate) const MIRRORED_BUDGET: u64 = 2_000_000;
     /// Integer-set operations that a strategy with a small budget may spend: `periodic` where nothing is read from the
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that
     /// helps.

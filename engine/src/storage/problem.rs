@@ -36,7 +36,9 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) machine: MachineModel,
     /// Values of arrays that the choice found alive at once.
     pub(crate) alive: RefCell<BTreeMap<ArrayId, u64>>,
-    /// Integer-set operations that searches have spent so far, of all arrays.
+    /// Integer-set operations that steps under a quota of their own have spent so far, of all arrays, and those of them
+    /// that were spent where there were mappings already.
+    pub(crate) spent: Cell<u64>,
     pub(crate) searched: Cell<u64>,
     /// What `lattice` knows of the kernel at small sizes, once an array has asked; none if that takes too much.
     pub(crate) small_sizes: Rc<OnceCell<Option<Small<'c, 'k>>>>,
@@ -72,7 +74,8 @@ impl<'a, 'c, 'k> Problem<'a, 'c, 'k> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
         let Problem { model, bound, conflicts, checker, horizon, rings, machine, .. } = *self;
-        let (alive, searched, spans) = (self.alive.clone(), self.searched.clone(), self.spans.clone());
+        let (alive, spans) = (self.alive.clone(), self.spans.clone());
+        let (spent, searched) = (self.spent.clone(), self.searched.clone());
         let small_sizes = Rc::clone(&self.small_sizes);
         Problem {
             model,
@@ -84,6 +87,7 @@ impl<'a, 'c, 'k> Problem<'a, 'c, 'k> {
             rings,
             machine,
             alive,
+            spent,
             searched,
             small_sizes,
             spans,

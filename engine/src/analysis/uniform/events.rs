@@ -11,6 +11,10 @@ use crate::kernel::graph::{ArrayId, DimKind, ParamId, Role, StmtId};
 use crate::schedule::order::Phase;
 use crease_program::Interval;
 
+/// How far from a border a constant place is that it reads: farther than clamped and reflected borders of stencils reach,
+/// relations of all instances tell more. Shows in sizes of periodic kernels.
+const FARTHEST_CONSTANT: u64 = 4;
+
 /// A component of a time vector over the indices of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Component {
@@ -126,7 +130,18 @@ impl Access {
                 _ => return Ok(None),
             }
         }
-        let Some(iters) = iters.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        // What a border reads at a constant place is at none of its own iterators, of which that one is constant too; what
+        // is far from it, as at the other side, would be far for all cells.
+        let boxes = model.boxes[stmt.index()].as_ref().map_or(&[][..], |boxed| &boxed.boxes);
+        let only = |iter: usize| {
+            let (first, rest) = boxes.split_first()?;
+            let same = rest.iter().all(|other| other.ranges()[iter] == first.ranges()[iter]);
+            let (low, high) = first.ranges()[iter].ends()?;
+            let is_near = fixed.iter().flatten().any(|at: &i64| at.abs_diff(low) <= FARTHEST_CONSTANT);
+            (same && low == high && is_near).then(|| Affine::constant(low))
+        };
+        let iters = iters.into_iter().enumerate().map(|(iter, value)| value.or_else(|| only(iter)));
+        let Some(iters) = iters.collect::<Option<Vec<_>>>() else { return Ok(None) };
         let mut time = Vec::new();
         for e in &model.time_vector(stmt)[1..] {
             let Some(component) = Component::of(&e.substitute_iters(&iters)?, index.len()) else { return Ok(None) };

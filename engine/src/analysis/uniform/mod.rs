@@ -158,6 +158,21 @@ mod tests {
     }
 
     #[test]
+    fn borders_may_read_constant_places() {
+        let text = "kernel clamped(run T) {
+            state u[t, y, x]: f64 for 0 <= y < 12 and 0 <= x < 9
+            S[t, y, x] for 1 <= t <= T and 1 <= y < 11 and 0 <= x < 9 { u[t,y,x] = u[t-1,y-1,x] + u[t-1,y,x] + u[t-1,y+1,x] }
+            L[t, y, x] for 1 <= t <= T and y = 0 and 0 <= x < 9 { u[t,y,x] = u[t-1,0,x] + u[t-1,y,x] + u[t-1,y+1,x] }
+            H[t, y, x] for 1 <= t <= T and y = 11 and 0 <= x < 9 { u[t,y,x] = u[t-1,y-1,x] + u[t-1,y,x] + u[t-1,11,x] }
+            schedule rows { S, L, H -> [t, y, x] }
+            schedule skewed { S, L, H -> [floor(t/4), floor((y + t)/8), t, y, x vector(8)] }
+        }";
+        for schedule in ["rows", "skewed"] {
+            assert_tight(text, schedule);
+        }
+    }
+
+    #[test]
     fn what_is_there_before_a_call_lives_with_what_comes_after_it() {
         // By cell first: a call may begin at any step, so that each cell's value waits for all others.
         let text = "kernel wave(run T) {

@@ -105,13 +105,29 @@ impl<'a> Search<'a> {
         // What may come before a read may come before the write that the read follows.
         let Events { reads, writes } = &self.events;
         let (last, phase) = if reads.is_empty() { (writes, Phase::Write) } else { (reads, Phase::Read) };
-        for write in writes {
+        for (event, write) in self.pairs(last, writes) {
+            let event = Of { event, phase, cell };
             let write = Of { event: write, phase: Phase::Write, cell: other };
-            for event in last.iter().map(|event| Of { event, phase, cell }) {
-                self.not_before(event, write, 0, event.phase < write.phase, &mut Vec::new(), &mut pieces)?;
-            }
+            self.not_before(event, write, 0, event.phase < write.phase, &mut Vec::new(), &mut pieces)?;
         }
         Ok(pieces)
+    }
+
+    /// Pairs of a last event and a write that tell what all of them tell: of those at the same times of several statements,
+    /// one of two statements, which have no order, or else of the one that there is.
+    fn pairs<'e>(&self, last: &'e [Event], writes: &'e [Event]) -> Vec<(&'e Event, &'e Event)> {
+        let mut pairs: BTreeMap<_, (&Event, &Event)> = BTreeMap::new();
+        for event in last {
+            for write in writes {
+                let [of_event, of_write] = [event, write].map(|event| event.time.split_at(self.dims.len()));
+                let is_of_two = of_event.1 != of_write.1;
+                let known = pairs.entry((of_event.0, of_write.0)).or_insert((event, write));
+                if is_of_two {
+                    *known = (event, write);
+                }
+            }
+        }
+        pairs.into_values().collect()
     }
 
     /// Adds the ways in which `a` is not certain to come before `b`, on components from `k` on, those before being as

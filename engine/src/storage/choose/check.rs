@@ -73,7 +73,9 @@ pub(crate) fn under_own_quota<R>(
     step: impl FnOnce() -> Result<R, MappingError>,
 ) -> Result<R, MappingError> {
     problem.model.context.reset_operations();
-    step().map_err(|error| match &error {
+    let result = step();
+    problem.spent.set(problem.spent.get().saturating_add(problem.model.context.operations()));
+    result.map_err(|error| match &error {
         MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
             let arrays = names(problem.model.kernel, arrays);
             MappingError::GaveUp { strategy, arrays, limit }

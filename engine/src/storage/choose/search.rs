@@ -32,8 +32,8 @@ use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{
-    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, PLAN_BUDGET,
-    SMALL_BUDGET,
+    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, MIRRORED_BUDGET,
+    PLAN_BUDGET, SEARCH_PARTS, SMALL_BUDGET,
 };
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
@@ -228,7 +228,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         {
             return Ok(false);
         }
-        self.ask(&Mirrored, LEAST_BUDGET)?;
+        self.ask(&Mirrored, MIRRORED_BUDGET)?;
         Ok(self.found.iter().any(|candidate| candidate.strategy() == Some(StrategyId::Mirrored)))
     }
 
@@ -424,7 +424,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.gave_up.push(strategy.id());
             return Ok(());
         }
-        let budget = if self.found.is_empty() { budget } else { budget.min(left) };
+        let is_first = self.found.is_empty();
+        // No strategy for one array takes it all.
+        let budget = if is_first { budget } else { budget.min((left / SEARCH_PARTS).max(LEAST_BUDGET)).min(left) };
+        let spent = problem.spent.get();
         let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
                 let candidate = Candidate::new(problem, proposal.clone())?;
@@ -432,7 +435,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             };
             first_useful(problem, strategy, &[array], search.notes, is_useful)
         });
-        problem.searched.set(problem.searched.get().saturating_add(problem.model.context.operations()));
+        let spent = if is_first { 0 } else { problem.spent.get() - spent };
+        problem.searched.set(problem.searched.get().saturating_add(spent));
         let candidate =
             found.and_then(|(proposal, proved)| Ok(Candidate { proved, ..Candidate::new(problem, proposal)? }));
         match candidate {

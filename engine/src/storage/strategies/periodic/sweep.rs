@@ -27,11 +27,19 @@ pub(crate) fn may_wait(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
 
 fn cuts_along_rows(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Vec<Cut>> {
     let readers = problem.readers(array)?;
-    let row = *order_of_sweep(problem, array)?.first()?;
+    let order = order_of_sweep(problem, array)?;
+    let (row, inner) = order.split_first()?;
+    let row = *row;
     let ((first, last), extent) = (spans.get(row)?.ends()?, spans.get(row)?.extent()?);
     let (mut waiting, mut ahead) = (0, 1);
     for region in &readers.regions {
-        let reach = region.readers.iter().map(|distance| distance[row - 1]).max().unwrap_or(0);
+        // What lies behind the place of the same column in the last row that reads it takes one row more.
+        let along = |distance: &Vec<i64>| inner.iter().map(|&index| distance[index - 1]).find(|along| *along != 0);
+        let rows = |distance: &Vec<i64>| {
+            let is_behind = along(distance).is_some_and(|along| along > 0);
+            distance[row - 1].saturating_add(i64::from(is_behind && distance[row - 1] > 0))
+        };
+        let reach = region.readers.iter().map(rows).max().unwrap_or(0);
         if reach > extent / 2 {
             waiting = waiting.max(region.cells.ranges()[row - 1].upper()?.checked_sub(first)?.checked_add(1)?);
         } else {
