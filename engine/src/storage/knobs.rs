@@ -33,7 +33,7 @@ pub(crate) mod choice {
     /// Integer-set operations that the searches of all arrays together may spend where there are mappings already, or
     /// [`LEAST_BUDGET`] for each array, if that is more. Shows in `explain` of periodic kernels with several stages, where
     /// strategies that find nothing took a minute.
-    pub(crate) const PLAN_BUDGET: u64 = 4_000_000;
+    pub(crate) const PLAN_BUDGET: u64 = 2_000_000;
     /// The part of what is left of these that a strategy may spend on one array, one in this many, or [`LEAST_BUDGET`].
     pub(crate) const SEARCH_PARTS: u64 = 4;
     /// Integer-set operations that `mirrored` may spend where a box is folded: nothing else takes one grid then. Of a state

@@ -448,8 +448,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Integer-set operations that the searches of all arrays may spend where there are mappings already.
     fn allowance(&self) -> u64 {
-        let arrays = self.problem.model.kernel.arrays().len() as u64;
-        arrays.saturating_mul(LEAST_BUDGET).max(PLAN_BUDGET)
+        PLAN_BUDGET
     }
 
     /// Says why a strategy has nothing.
