@@ -18,7 +18,7 @@ pub(crate) mod choice {
     pub(crate) const NEAR_PARTS: u64 = 20;
     /// Storage of tiles of several dimensions has a margin of the steps of a tile: one part in this many of its cells is
     /// not worth the seconds of a search. Shows in `bench --suite latency`, and in `explain wave-3d-4th --schedule auto
-    /// --threads 2`, where other strategies took 10 of 11 seconds and found nothing smaller.
+    /// --threads 2`, where others find nothing smaller.
     pub(crate) const MARGIN_PARTS: u64 = 3;
     /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,
     /// or [`FEW_CELLS`] more.
@@ -30,9 +30,9 @@ pub(crate) mod choice {
     pub(crate) const BUDGET_FACTOR: u64 = 8;
     /// Integer-set operations that every strategy may spend: more than twice what stencils in rectangular tiles need.
     pub(crate) const LEAST_BUDGET: u64 = 500_000;
-    /// Integer-set operations that the searches of all arrays together may spend where there are mappings already, or
-    /// [`LEAST_BUDGET`] for each array, if that is more. Shows in `explain` of periodic kernels with several stages, where
-    /// strategies that find nothing took a minute.
+    /// Integer-set operations that the searches of all arrays together may spend where there are mappings already. Shows in
+    /// `explain local-laplacian --schedule auto`, and in kernels of several stages, where strategies that find nothing took
+    /// minutes.
     pub(crate) const PLAN_BUDGET: u64 = 2_000_000;
     /// The part of what is left of these that a strategy may spend on one array, one in this many, or [`LEAST_BUDGET`].
     pub(crate) const SEARCH_PARTS: u64 = 4;

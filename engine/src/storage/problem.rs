@@ -36,9 +36,9 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) machine: MachineModel,
     /// Values of arrays that the choice found alive at once.
     pub(crate) alive: RefCell<BTreeMap<ArrayId, u64>>,
-    /// Integer-set operations that steps under a quota of their own have spent so far, of all arrays, and those of them
-    /// that were spent where there were mappings already.
+    /// Integer-set operations that steps under a quota of their own have spent so far, of all arrays.
     pub(crate) spent: Cell<u64>,
+    /// Those of them that searches have spent where there were mappings already.
     pub(crate) searched: Cell<u64>,
     /// What `lattice` knows of the kernel at small sizes, once an array has asked; none if that takes too much.
     pub(crate) small_sizes: Rc<OnceCell<Option<Small<'c, 'k>>>>,

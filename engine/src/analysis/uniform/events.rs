@@ -194,8 +194,8 @@ impl Component {
             later = later + by(there.div_euclid(floor.divisor).checked_sub(here.div_euclid(floor.divisor))?)?;
             let remainders = (here.rem_euclid(floor.divisor), there.rem_euclid(floor.divisor));
             let is_same = |tile: &&Tile<'_>| {
-                let of = |floor: &Floor| (floor.linear.clone(), floor.params.clone(), floor.divisor);
-                of(tile.floor) == of(floor) && tile.remainders == remainders
+                let [known, asked] = [tile.floor, floor].map(|floor| (&floor.linear, &floor.params, floor.divisor));
+                known == asked && tile.remainders == remainders
             };
             if let Some(tile) = known.iter().find(is_same) {
                 later = later + by(tile.later)?;

@@ -4,12 +4,15 @@
 //! is.
 //!
 //! Strategies are asked in ascending order of what it costs to ask them, and no more of them than there is reason for:
-//! 1. successive modulo, with one step of a state instead of two where that will do; an array of one value at a time
+//! 1. storage in closed form, which needs no differences of cells, where there is any: of folded boxes (`mirrored`), of
+//!    states of which times tell that one step will do (`one-level`), of swept periodic boxes (`periodic`), of tiles and
+//!    sweeps (`strided-hyperplane`). What leaves hardly more to save is taken;
+//! 2. successive modulo, with one step of a state instead of two where that will do; an array of one value at a time
 //!    becomes a scalar. Where this comes close to the values alive at once, nothing else is sought: the conflicts of
 //!    tiles in parallel have so many pieces that looking at all of them takes seconds;
-//! 2. an array that is read from the far side is cut into what waits for that and the rest (`periodic`);
-//! 3. strided hyperplanes;
-//! 4. the others one by one, until what would be picked is near the values alive at once (`candidate` says what near
+//! 3. an array that is read from the far side is cut into what waits for that and the rest (`periodic`);
+//! 4. strided hyperplanes;
+//! 5. the others one by one, until what would be picked is near the values alive at once (`candidate` says what near
 //!    is) and vectors can reach it.
 //!
 //! Rows that run in lanes are moved to whole cache lines where that takes few cells more. Successive modulo is proved
@@ -118,8 +121,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         // Storage in closed form, where there is any, needs no differences of cells.
-        let is_settled = self.is_well_mirrored()? || self.keeps_one_step()?;
-        let is_settled = is_settled || self.is_swept_around()?;
+        let is_settled = self.is_well_mirrored()? || self.keeps_one_step()? || self.is_swept_around()?;
         if !is_settled && (may_lean(self.problem, self.array) || may_sweep(self.problem, self.array)) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
@@ -419,7 +421,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
-        let left = self.allowance().saturating_sub(problem.searched.get());
+        let left = PLAN_BUDGET.saturating_sub(problem.searched.get());
         if left == 0 && !self.found.is_empty() {
             self.gave_up.push(strategy.id());
             return Ok(());
@@ -444,11 +446,6 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             Err(error) => self.fail(strategy.id(), error),
         }
         Ok(())
-    }
-
-    /// Integer-set operations that the searches of all arrays may spend where there are mappings already.
-    fn allowance(&self) -> u64 {
-        PLAN_BUDGET
     }
 
     /// Says why a strategy has nothing.
