@@ -62,6 +62,10 @@ impl Body<'_> {
                 return Err(cursor.expected("one comparison; join several with `and`"));
             }
         }
+        // Domains have `=`, values have not.
+        if cursor.peek() == Token::Punct("=") {
+            return Err(cursor.expected("`==`, which compares values"));
+        }
         Ok(left)
     }
 
