@@ -34,8 +34,6 @@ pub(crate) mod choice {
     /// `explain local-laplacian --schedule auto`, and in kernels of several stages, where strategies that find nothing took
     /// minutes.
     pub(crate) const PLAN_BUDGET: u64 = 2_000_000;
-    /// The part of what is left of these that a strategy may spend on one array, one in this many, or [`LEAST_BUDGET`].
-    pub(crate) const SEARCH_PARTS: u64 = 4;
     /// Integer-set operations that `mirrored` may spend where a box is folded: nothing else takes one grid then. Of a state
     /// whose slopes are stages of their own, the proof takes more than [`LEAST_BUDGET`].
     pub(crate) const MIRRORED_BUDGET: u64 = 2_000_000;

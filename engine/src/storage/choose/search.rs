@@ -36,7 +36,7 @@ use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{
     BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, MIRRORED_BUDGET,
-    PLAN_BUDGET, SEARCH_PARTS, SMALL_BUDGET,
+    PLAN_BUDGET, SMALL_BUDGET,
 };
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
@@ -427,8 +427,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             return Ok(());
         }
         let is_first = self.found.is_empty();
-        // No strategy for one array takes it all.
-        let budget = if is_first { budget } else { budget.min((left / SEARCH_PARTS).max(LEAST_BUDGET)).min(left) };
+        // No array takes what is left for others.
+        let share = (left / problem.folded_arrays().len().max(1) as u64).max(LEAST_BUDGET).min(left);
+        let budget = if is_first { budget } else { budget.min(share) };
         let spent = problem.spent.get();
         let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
