@@ -222,7 +222,8 @@ fn sweep() {
         for number in 0..limits {
             let share = 1.1 * ((number / 2) as f64 + random.f64()) / limits.div_ceil(2) as f64;
             let quota = if number % 2 == 0 { share * needed as f64 } else { (needed as f64).powf(share) };
-            let quota = (quota as u64).max(1);
+            // What is enough is among them, however close to it the plan comes.
+            let quota = if number + 1 == limits { needed } else { (quota as u64).max(1) };
             eprintln!("{name}: quota {quota}");
             outcomes[sweep.try_limit(quota) as usize] += 1;
         }
