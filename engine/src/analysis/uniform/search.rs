@@ -83,10 +83,10 @@ impl<'a> Search<'a> {
             pieces.extend(written_over.into_iter().map(|piece| [piece, vec![later.clone()]].concat()));
             pieces.push([1, -1].map(|sign| self.row(false, [(0, sign)], depth - 1)).to_vec());
         }
-        let mut distances = Vec::new();
-        for piece in pieces {
-            for apart in self.steps_apart() {
-                keep_largest(&mut distances, self.of_distance([piece.clone(), apart].concat())?);
+        let (cases, mut distances) = (self.steps_apart(), Vec::new());
+        for piece in &pieces {
+            for case in &cases {
+                keep_largest(&mut distances, self.of_distance([piece.as_slice(), case].concat())?);
             }
         }
         let mut found = Vec::new();

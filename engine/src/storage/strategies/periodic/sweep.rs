@@ -33,7 +33,7 @@ fn cuts_along_rows(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]
     let ((first, last), extent) = (spans.get(row)?.ends()?, spans.get(row)?.extent()?);
     let (mut waiting, mut ahead) = (0, 1);
     for region in &readers.regions {
-        // What lies behind the place of the same column in the last row that reads it takes one row more.
+        // A reader that lies further along its row than the cell comes after what would replace the cell: one row more.
         let along = |distance: &Vec<i64>| inner.iter().map(|&index| distance[index - 1]).find(|along| *along != 0);
         let rows = |distance: &Vec<i64>| {
             let is_behind = along(distance).is_some_and(|along| along > 0);
