@@ -41,7 +41,14 @@ impl Row {
     /// The row divided by what its coefficients have in common, the constant of an inequality rounded down. A row
     /// without coefficients is decided: true, or false.
     fn normalised(mut self) -> Result<Row, bool> {
-        let common = self.coefficients.iter().fold(0_i128, |g, &c| gcd(g, c));
+        let mut common = 0_i128;
+        for &c in &self.coefficients {
+            common = gcd(common, c);
+            if common == 1 {
+                // Nearly always: nothing is divided.
+                return Ok(self);
+            }
+        }
         if common == 0 {
             return Err(self.constant == 0 || (self.constant > 0 && !self.is_equality));
         }

@@ -25,33 +25,21 @@ use std::ptr;
 
 use log::debug;
 
-use crate::analysis::bound::alive_at_ends;
-use crate::analysis::peak_liveness::{alive_between_wavefronts, most_alive};
-use crate::kernel::graph::{ArrayId, DimKind, Role};
-use crate::storage::choose::alive::{cells_of_steps, unless_spent};
-use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
+use crate::kernel::graph::{ArrayId, DimKind};
+use crate::storage::choose::candidate::{Candidate, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::uncut::uncut;
-use crate::storage::knobs::choice::{
-    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, MIRRORED_BUDGET,
-    PLAN_BUDGET, SMALL_BUDGET,
-};
+use crate::storage::knobs::choice::{BUDGET_FACTOR, LEAST_BUDGET, PLAN_BUDGET, SMALL_BUDGET};
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
-use crate::storage::strategies::leaning::{has_several_margins, may_lean};
-use crate::storage::strategies::mirrored::{Mirrored, may_mirror};
-use crate::storage::strategies::periodic::{Periodic, may_wait, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
-use crate::storage::strategies::scalar::Scalar;
-use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
-use crate::storage::strategies::successive_modulo::{OneLevel, one_step, usual_and_one_level};
-use crate::storage::strategies::sweeping::may_sweep;
-use crate::storage::{MappingError, Sharing, StorageMapping};
+use crate::storage::strategies::successive_modulo::usual_and_one_level;
+use crate::storage::{MappingError, StorageMapping};
 
 /// The best mapping of one array that was found.
 pub(super) struct BestOfOne {
@@ -74,19 +62,19 @@ impl BestOfOne {
 
 /// The search, with what it found so far.
 pub(super) struct Search<'s, 'a, 'c, 'k> {
-    problem: &'s Problem<'a, 'c, 'k>,
-    array: ArrayId,
-    objective: Objective,
-    found: Vec<Candidate>,
+    pub(super) problem: &'s Problem<'a, 'c, 'k>,
+    pub(super) array: ArrayId,
+    pub(super) objective: Objective,
+    pub(super) found: Vec<Candidate>,
     /// What was replaced by itself in rows of whole cache lines.
     replaced: Option<Candidate>,
     notes: &'s mut Vec<String>,
     /// The latest reason why a strategy has nothing.
     failure: Option<MappingError>,
     /// Values known to be alive at once.
-    alive: u64,
+    pub(super) alive: u64,
     /// Whether they were counted at all program points that are looked at.
-    has_counted: bool,
+    pub(super) has_counted: bool,
     gave_up: Vec<StrategyId>,
     not_asked: Vec<StrategyId>,
     /// Who was asked, and the operations that each might spend.
@@ -120,11 +108,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
-        // Storage in closed form, where there is any, needs no differences of cells.
-        let is_settled = self.is_well_mirrored()? || self.keeps_one_step()? || self.is_swept_around()?;
-        if !is_settled && (may_lean(self.problem, self.array) || may_sweep(self.problem, self.array)) {
-            self.ask(&StridedHyperplane, LEAST_BUDGET)?;
-        }
+        let is_settled = self.ask_closed_forms()?;
         if !is_settled && !self.is_enough()? {
             self.ask_usual()?;
         }
@@ -185,55 +169,6 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
     }
 
-    /// Whether nothing clearly better is to be found than storage of halves: that of an array whose values live inside of
-    /// steps has a row in each half, at most, that is not alive, and that of a state the margins of tiles, which no other
-    /// formula goes without.
-    fn is_well_mirrored(&mut self) -> Result<bool, MappingError> {
-        if !self.is_mirrored()? || self.objective != Objective::Balanced {
-            return Ok(false);
-        }
-        Ok(self.problem.model.kernel.array(self.array).role == Role::Temp || !self.is_far()?)
-    }
-
-    /// Whether the array is swept and read from the far side, with storage for that which is proved and near the values that
-    /// enter the run.
-    fn is_swept_around(&mut self) -> Result<bool, MappingError> {
-        if self.objective == Objective::Footprint || !may_wait(self.problem, self.array) {
-            return Ok(false);
-        }
-        self.ask(&Periodic, LEAST_BUDGET)?;
-        let found = self.found.iter().find(|found| found.strategy() == Some(StrategyId::Periodic));
-        let Some(cells) = found.map(Candidate::cells).transpose()? else { return Ok(false) };
-        Ok(is_near(cells, self.at_ends()?))
-    }
-
-    /// Whether times tell that one step of the array is enough, with storage for it that is proved, and all of its values
-    /// are alive at once.
-    fn keeps_one_step(&mut self) -> Result<bool, MappingError> {
-        let (problem, array) = (self.problem, self.array);
-        if problem.sharing(array) == Sharing::Private || one_step(problem, array)?.is_none() {
-            return Ok(false);
-        }
-        self.ask(&OneLevel, LEAST_BUDGET)?;
-        let Some(found) = self.found.last().filter(|found| found.strategy() == Some(StrategyId::OneLevel)) else {
-            return Ok(false);
-        };
-        let cells = found.cells()?;
-        Ok(self.at_ends()? >= cells)
-    }
-
-    /// Whether the array is folded, with storage for its halves that is proved.
-    fn is_mirrored(&mut self) -> Result<bool, MappingError> {
-        let (problem, array) = (self.problem, self.array);
-        if !under_own_quota(problem, StrategyId::Mirrored.name(), &[array], || may_mirror(problem, array))
-            .unwrap_or(false)
-        {
-            return Ok(false);
-        }
-        self.ask(&Mirrored, MIRRORED_BUDGET)?;
-        Ok(self.found.iter().any(|candidate| candidate.strategy() == Some(StrategyId::Mirrored)))
-    }
-
     /// The search where what was found first, if anything, will not do.
     fn search_on(&mut self, budget: u64, found_some: bool) -> Result<(), MappingError> {
         self.ask_others(budget)?;
@@ -273,66 +208,6 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(())
     }
 
-    /// Whether the array has one value at a time, or one in each lane; then that is all that is left to choose from.
-    fn becomes_scalar(&mut self) -> Result<bool, MappingError> {
-        let Some(first) = self.found.first() else { return Ok(false) };
-        if first.cells()? > self.lanes() {
-            return Ok(false);
-        }
-        let found = first_proved(self.problem, &Scalar, &[self.array], &mut Vec::new());
-        let Ok(proposal) = found else { return Ok(false) };
-        self.found = vec![Candidate::new(self.problem, proposal)?];
-        Ok(true)
-    }
-
-    /// Whether what was found first needs hardly more cells than the values alive at some program point, as far as that
-    /// costs little to know. A worker's copy of a private array holds less than that.
-    fn is_nearly_alive(&mut self) -> Result<bool, MappingError> {
-        let (problem, array) = (self.problem, self.array);
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        if problem.sharing(array) == Sharing::Private {
-            return Ok(false);
-        }
-        let cells = self.found[best].cells()?;
-        if cells_of_steps(problem, array).is_some_and(|alive| alive >= cells) {
-            self.alive = self.alive.max(cells);
-            return Ok(true);
-        }
-        if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
-            return Ok(true);
-        }
-        // Lifetimes in tiles, where nothing else asks for them, are not known at little cost.
-        if problem.conflicts.may_be_uniform(array)? {
-            return Ok(false);
-        }
-        let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
-        self.alive = self.alive.max(alive);
-        Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH_PARTS).max(FEW_CELLS)) && is_near(cells, alive))
-    }
-
-    /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than the
-    /// values that enter the run together. If it takes more, it is a candidate among others.
-    fn is_best_periodic(&mut self, budget: u64) -> Result<bool, MappingError> {
-        let (problem, array) = (self.problem, self.array);
-        if self.found.is_empty() {
-            return Ok(false);
-        }
-        let is_found = self.found.iter().any(|found| found.strategy() == Some(StrategyId::Periodic));
-        let reads_far = || reads_far_side(problem, array);
-        // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
-        if !is_found && !under_own_quota(problem, StrategyId::Periodic.name(), &[array], reads_far).unwrap_or(false) {
-            return Ok(false);
-        }
-        if !is_found {
-            self.ask(&Periodic, budget)?;
-        }
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        if self.objective == Objective::Footprint || self.found[best].strategy() != Some(StrategyId::Periodic) {
-            return Ok(false);
-        }
-        Ok(is_near(self.found[best].cells()?, self.at_ends()?))
-    }
-
     /// The strategies that are asked one by one, those of the last turn as long as there is reason to.
     fn ask_others(&mut self, budget: u64) -> Result<(), MappingError> {
         let is_known =
@@ -357,68 +232,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(())
     }
 
-    /// Whether no strategy could find anything clearly better than what would be picked now.
-    fn is_enough(&mut self) -> Result<bool, MappingError> {
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        let cells = self.found[best].cells()?;
-        if self.objective == Objective::Footprint {
-            return Ok(self.alive(cells)? >= cells);
-        }
-        let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
-        // Who asks for rounded pitches gets them.
-        let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
-        let proposal = &self.found[best].proposal.arrays[0];
-        // The margins that tiles take are known: others take as much, and long to find it.
-        let has_margins = has_several_margins(self.problem, proposal.array);
-        let least = if has_margins { cells - cells / MARGIN_PARTS } else { near_below(cells) };
-        Ok(is_fast && (is_rounded || self.alive(least)? >= least))
-    }
-
-    /// Whether what would be picked now takes half as much again as the values known to be alive at once, or more.
-    fn is_far(&mut self) -> Result<bool, MappingError> {
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        let cells = self.found[best].cells()?;
-        let alive = self.alive(cells - cells / 3)?;
-        Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
-    }
-
-    /// Whether what would be picked takes half as much again as the values that enter a run together, or more. What finds
-    /// just these is asked before values are counted at other points: where tiles run at once, that takes seconds.
-    fn is_far_from_a_level(&mut self) -> Result<bool, MappingError> {
-        if self.has_counted {
-            return Ok(false);
-        }
-        let level = self.at_ends()?;
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        Ok(level > 0 && self.found[best].cells()? > level.saturating_add(level / 2))
-    }
-
-    /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
-    fn alive(&mut self, enough: u64) -> Result<u64, MappingError> {
-        if self.alive < enough && !self.has_counted && self.at_ends()? < enough {
-            let points = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough);
-            self.alive = self.alive.max(unless_spent(points.map(|alive| alive.values))?.unwrap_or(0));
-            self.has_counted = true;
-        }
-        Ok(self.alive)
-    }
-
-    /// Values that enter the run together, or leave it, as far as that costs little to know.
-    fn at_ends(&mut self) -> Result<u64, MappingError> {
-        if let Some(cells) = cells_of_steps(self.problem, self.array) {
-            self.alive = self.alive.max(cells);
-            return Ok(cells);
-        }
-        let model = self.problem.model;
-        let alive = self.within(LEAST_BUDGET, |search| alive_at_ends(model, &[search.array], ENDS_BUDGET));
-        let alive = unless_spent(alive)?.unwrap_or(0);
-        self.alive = self.alive.max(alive);
-        Ok(alive)
-    }
-
     /// Adds what the strategy finds within this many operations. What is in no way better than something proved will
     /// not be picked, so that it needs no proof.
-    fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
+    pub(super) fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
         let left = PLAN_BUDGET.saturating_sub(problem.searched.get());
@@ -459,7 +275,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// Takes a step under a smaller quota.
-    fn within<R>(&mut self, operations: u64, step: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn within<R>(&mut self, operations: u64, step: impl FnOnce(&mut Self) -> R) -> R {
         let context = self.problem.model.context;
         context.under_quota(operations.min(context.max_operations()), || step(self))
     }
@@ -545,7 +361,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// The most lanes of a vector dimension.
-    fn lanes(&self) -> u64 {
+    pub(super) fn lanes(&self) -> u64 {
         let dims = self.problem.model.schedule.dims.iter();
         dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
     }
