@@ -133,7 +133,7 @@ fn flags() -> impl Iterator<Item = Arithmetic> {
 
 #[test]
 fn rewritten_values_are_within_the_rounding_of_the_terms() {
-    for seed in 0..if is_thorough() { 500 } else { 60 } {
+    for seed in 0..if is_thorough() { 200 } else { 60 } {
         for (element, name, unit) in
             [(Element::F64, "f64", f64::EPSILON / 2.0), (Element::F32, "f32", f64::from(f32::EPSILON) / 2.0)]
         {

@@ -51,6 +51,9 @@ const PERIODIC: &str = "periodic";
 const QUOTA: u64 = 1 << 19;
 /// Strategies by name that each kernel is planned with, beside the automatic choice and full storage.
 const NAMED_STRATEGIES: usize = 3;
+/// Statements from which on a kernel is planned with fewer of them, and not by a rewriting: a cube with a statement for each
+/// of its ends takes half a minute.
+const MANY_STATEMENTS: usize = 12;
 /// One in this many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
 const CONFLICTS_EVERY: u64 = 3;
 /// One of this many seeds has its rings mapped twice.
@@ -140,7 +143,8 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
     tally.found += usize::from(found.is_some());
     let mut kernel = found.unwrap_or(kernel);
     let params: Vec<i64> = [sample.size].into_iter().chain(sample.steps).collect();
-    let rewriting = rewritings::with_rewriting(&kernel, &params, seed);
+    let is_small = kernel.stmts().len() < MANY_STATEMENTS;
+    let rewriting = is_small.then(|| rewritings::with_rewriting(&kernel, &params, seed)).flatten();
     if let Some((rewritten, text)) = rewriting {
         failure::at(&text);
         kernel = rewritten;
@@ -225,7 +229,8 @@ fn strategies_for(kernel: &Kernel, seed: u64) -> Vec<StrategyChoice> {
     };
     let (mut chosen, mut others): (Vec<_>, Vec<_>) = StrategyChoice::ALL.into_iter().partition(is_wanted);
     Rng::with_seed(seed).shuffle(&mut others);
-    chosen.extend(others.into_iter().take(NAMED_STRATEGIES));
+    let named = if kernel.stmts().len() < MANY_STATEMENTS { NAMED_STRATEGIES } else { 1 };
+    chosen.extend(others.into_iter().take(named));
     chosen
 }
 
