@@ -165,7 +165,7 @@ fn no_machine_runs_a_hundred_terabytes() {
 }
 
 #[test]
-fn a_refusal_costs_the_analyses_of_two_plans_at_most() {
+fn a_refusal_costs_the_analyses_of_a_few_plans() {
     let kernel = Kernel::parse(FORCED).unwrap();
     let whole = || kernel.plan().size("N", 50_000).threads(1);
     let begin = Instant::now();
@@ -181,4 +181,30 @@ fn a_refusal_costs_the_analyses_of_two_plans_at_most() {
     assert!(bytes(size) <= 1 << 30 && bytes(size + 100) > 1 << 30, "{size}");
     let fit = plan.largest_fitting(1 << 20, &|footprint: &Footprint| footprint.folded_bytes).unwrap();
     assert!(fit.planned && fit.sizes[0].1 < 400, "{fit}");
+}
+
+/// Of rows of cells one behind the other, which grow with the square of the size.
+#[test]
+fn sizes_far_too_large_are_told_what_fits_too() {
+    let kernel = Kernel::parse(
+        "kernel heat(size N; run T) for N >= 3 {
+           state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+           I[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 1 <= x < N-1 {
+             u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
+           B[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+             u[t,y,x] = u[t-1,y,x] }
+           schedule rows { I, B -> [t, y, x vector(8)] }
+         }",
+    )
+    .unwrap();
+    let planned = |size: i64| kernel.plan().size("N", size).threads(1);
+    let cap = 1 << 30;
+    for size in [20_000, 100_000, 3_000_000] {
+        let Err(Error::Plan(PlanError::TooLarge { fits, .. })) = planned(size).memory_cap_bytes(cap).build() else {
+            panic!("refused")
+        };
+        let fits: i64 = fits.strip_prefix("; N = ").unwrap().strip_suffix(" would fit").unwrap().parse().unwrap();
+        let bytes = planned(fits).build().unwrap().footprint().least_bytes();
+        assert!(bytes <= cap && bytes > cap - cap / 32, "of N = {size}, N = {fits} takes {bytes}");
+    }
 }

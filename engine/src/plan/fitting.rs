@@ -4,11 +4,12 @@
 //!
 //! Not every size is planned to find them: extents of buffers are taken for affine in the sizes, through those of two
 //! plans, the one that was too large and one that should be near the limit. What comes out is planned once more, to
-//! know that it fits. So a refusal costs the analyses of two plans at most, both of smaller sizes; these do not choose
-//! code.
+//! know that it fits. Where that leaves memory unused, as rows of cells that grow with the square of a size are no affine
+//! functions, bytes are taken for a power of the sizes, between what fits and what does not, and planned again. So a
+//! refusal costs the analyses of a few plans ([`MOST_CLOSER`] beyond two), all of smaller sizes; these do not choose code.
 //!
-//! Extents that are no affine functions, or a choice of storage that changes with the sizes, make the estimate worse:
-//! it is then called one, if its plan turns out not to fit.
+//! A choice of storage that changes with the sizes makes the estimate worse: it is called one, if its plan turns out not
+//! to fit.
 
 use std::fmt;
 
@@ -68,14 +69,46 @@ pub(crate) fn largest_fitting(
     let near = storage_at(request, guess, largest)?;
     let near_fits = bytes(&near) <= limit_bytes;
     let better = if has_shape_of(&near, whole) { largest_on((whole_at, (guess, &near))) } else { None };
-    match better.filter(|better| *better != guess) {
-        None => fit(guess, near_fits),
-        Some(better) if storage_at(request, better, largest).is_some_and(|s| bytes(&s) <= limit_bytes) => {
-            fit(better, true)
+    // The largest size of which a plan is known to fit, and one that is known not to, with their bytes.
+    let mut known = near_fits.then(|| (guess, bytes(&near)));
+    let mut above = (largest, bytes(whole));
+    if let Some(better) = better.filter(|better| *better != guess) {
+        match storage_at(request, better, largest).map(|storage| bytes(&storage)) {
+            Some(found) if found <= limit_bytes => known = Some((better, found)),
+            _ if known.is_none() => return fit(better, false),
+            Some(found) => above = (better, found),
+            None => {}
         }
-        Some(_) if near_fits => fit(guess, true),
-        Some(better) => fit(better, false),
     }
+    let Some(mut known) = known else { return fit(guess, false) };
+    for _ in 0..MOST_CLOSER {
+        let Some(size) = closer(known, above, limit_bytes) else { break };
+        match storage_at(request, size, largest).map(|storage| bytes(&storage)) {
+            Some(found) if found <= limit_bytes => known = (size, found),
+            Some(found) => above = (size, found),
+            None => break,
+        }
+    }
+    fit(known.0, true)
+}
+
+/// Plans beyond two that may be made to get closer to the limit. Each comes from the one before; of rows of cells that grow
+/// with the square or the cube of a size, one or two are enough.
+const MOST_CLOSER: usize = 4;
+/// What is unused of the limit may be one part in this many: nothing closer is sought.
+const UNUSED_PARTS: u64 = 64;
+
+/// A size between one that fits and one that does not, of so many bytes each, which should be near the limit, if bytes grow
+/// with a power of the size; none if the first one is near it, or nothing is between them.
+fn closer((low, few): (i64, u64), (high, many): (i64, u64), limit_bytes: u64) -> Option<i64> {
+    if high - low < 2 || limit_bytes - few <= limit_bytes / UNUSED_PARTS || few == 0 || many <= few {
+        return None;
+    }
+    let log = |a: u64, b: u64| (a as f64 / b as f64).ln();
+    let power = log(many, few) / log(high.unsigned_abs(), low.unsigned_abs());
+    // Rather a little below.
+    let size = low as f64 * (log(limit_bytes, few) / power).exp() * (1.0 - 0.25 / UNUSED_PARTS as f64);
+    Some((size as i64).clamp(low + 1, high - 1))
 }
 
 /// Storage at one value of the largest size.
@@ -152,6 +185,17 @@ mod tests {
         assert_eq!(extent_on_line((100, 101), (10, 11), 37), Some(38));
         assert_eq!(extent_on_line((100, 5), (10, 5), 37), Some(5));
         assert_eq!(extent_on_line((i64::MAX, i64::MAX), (0, 0), 12), Some(12));
+    }
+
+    #[test]
+    fn sizes_get_closer_to_a_limit_by_the_power_with_which_bytes_grow() {
+        let bytes = |size: i64| 8 * (size * (size + 2)) as u64;
+        let (limit, high) = (1_000_000_000, 3_000_000);
+        let size = closer((2005, bytes(2005)), (high, bytes(high)), limit).unwrap();
+        assert!(bytes(size) <= limit && bytes(size) > limit - limit / UNUSED_PARTS, "{size}");
+        assert_eq!(closer((size, bytes(size)), (high, bytes(high)), limit), None);
+        // Nothing is between them.
+        assert_eq!(closer((4, 100), (5, 1000), 900), None);
     }
 
     #[test]
