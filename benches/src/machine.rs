@@ -1,7 +1,6 @@
 //! The machine a record was made on.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::SystemTime;
@@ -63,14 +62,19 @@ pub fn date() -> String {
 }
 
 /// The revision of the sources this command was built from, marked if they were changed since; `None` where they are
-/// gone or not under version control.
+/// gone or not under version control. Records are no sources: those that a command has just written mark nothing.
 pub fn revision() -> Option<String> {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut command = Command::new("git");
-    command.arg("-C").arg(sources).args(["describe", "--always", "--dirty", "--abbrev=12"]);
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(arguments);
+        command
+    };
+    let named = git(&["describe", "--always", "--abbrev=12"]).output().ok().filter(|output| output.status.success())?;
+    let name =
+        String::from_utf8(named.stdout).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())?;
+    let is_changed =
+        !git(&["diff", "--quiet", "HEAD", "--", ":/", ":(top,exclude)bench-results"]).status().ok()?.success();
+    Some(if is_changed { name + "-dirty" } else { name })
 }
 
 #[cfg(target_arch = "x86_64")]

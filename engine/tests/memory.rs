@@ -199,7 +199,7 @@ fn sizes_far_too_large_are_told_what_fits_too() {
     .unwrap();
     let planned = |size: i64| kernel.plan().size("N", size).threads(1);
     let cap = 1 << 30;
-    for size in [20_000, 100_000, 3_000_000] {
+    for size in [20_000, 100_000, 3_000_000, 1_000_000_000] {
         let Err(Error::Plan(PlanError::TooLarge { fits, .. })) = planned(size).memory_cap_bytes(cap).build() else {
             panic!("refused")
         };

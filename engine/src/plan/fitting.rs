@@ -65,9 +65,16 @@ pub(crate) fn largest_fitting(
         let names = request.sizes().into_iter().map(|(name, _)| name);
         Some(Fit { sizes: names.zip(scaled(request, size, largest)).collect(), planned })
     };
-    let guess = largest_on((whole_at, nothing_at))?;
-    let near = storage_at(request, guess, largest)?;
+    // Sizes below the kernel's least one have no plan: larger ones may.
+    let line = largest_on((whole_at, nothing_at));
+    let first = line.unwrap_or(1);
+    let mut larger =
+        (0..MOST_CLOSER as u32).map(|k| first.saturating_mul(8_i64.pow(k))).take_while(|size| *size < largest);
+    let (guess, near) = larger.find_map(|size| Some((size, storage_at(request, size, largest)?)))?;
     let near_fits = bytes(&near) <= limit_bytes;
+    if line.is_none() && !near_fits {
+        return None;
+    }
     let better = if has_shape_of(&near, whole) { largest_on((whole_at, (guess, &near))) } else { None };
     // The largest size of which a plan is known to fit, and one that is known not to, with their bytes.
     let mut known = near_fits.then(|| (guess, bytes(&near)));
