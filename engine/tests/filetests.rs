@@ -161,7 +161,9 @@ fn files_say_what_the_stages_print() {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    wrong.lock().unwrap().extend(fault(path));
+                    // The lock is for the list alone.
+                    let found = fault(path);
+                    wrong.lock().unwrap().extend(found);
                 }
             });
         }

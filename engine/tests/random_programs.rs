@@ -51,8 +51,8 @@ const PERIODIC: &str = "periodic";
 const QUOTA: u64 = 1 << 19;
 /// Strategies by name that each kernel is planned with, beside the automatic choice and full storage.
 const NAMED_STRATEGIES: usize = 3;
-/// Statements from which on a kernel is planned with fewer of them, and not by a rewriting: a cube with a statement for each
-/// of its ends takes half a minute.
+/// Statements from which on a kernel is planned with fewer of them, and not by a rewriting: a cube with a statement for
+/// each of its ends takes half a minute.
 const MANY_STATEMENTS: usize = 12;
 /// One in this many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
 const CONFLICTS_EVERY: u64 = 3;

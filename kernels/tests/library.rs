@@ -1,5 +1,5 @@
 //! Kernels of the library against their naive loops, bit for bit, as users get them: in all their schedules and the one
-//! that is found, on one thread and on two; at sizes but the first in the one that is found.
+//! that is found, on one thread and on two.
 //!
 //! Single precision, and kernels of many statements, run in their first schedule at the first size alone. What the
 //! catalogue's other kernels go through, and kernels that take seconds to plan, only `CREASE_THOROUGH` tries here.
@@ -75,19 +75,13 @@ fn verify(entry: &Entry) -> Result<(), String> {
         true => IsaChoice::ALL.into_iter().filter(|isa| Isa::detect().resolve(*isa).as_ref() == Ok(isa)).collect(),
         false => vec![IsaChoice::Auto],
     };
-    for (number, preset) in entry.tests[..if brief { 1 } else { entry.tests.len() }].iter().enumerate() {
+    for preset in &entry.tests[..if brief { 1 } else { entry.tests.len() }] {
         let case = entry.case(preset);
         let initial = (entry.initial)(&case).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         let expected = (entry.naive)(&case, &initial).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         let own = kernel.schedules().iter().map(|schedule| schedule.name.as_str());
         let schedules: Vec<&str> = own.chain(["auto"]).collect();
-        let tried = match number {
-            _ if brief => &schedules[..1],
-            0 => &schedules[..],
-            _ if is_thorough() => &schedules[..],
-            _ => &schedules[schedules.len() - 1..],
-        };
-        for schedule in tried {
+        for schedule in &schedules[..if brief { 1 } else { schedules.len() }] {
             let mut strategies = vec![StrategyChoice::Auto];
             if is_thorough() {
                 strategies.push(StrategyChoice::SuccessiveModulo);

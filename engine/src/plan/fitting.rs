@@ -4,12 +4,13 @@
 //!
 //! Not every size is planned to find them: extents of buffers are taken for affine in the sizes, through those of two
 //! plans, the one that was too large and one that should be near the limit. What comes out is planned once more, to
-//! know that it fits. Where that leaves memory unused, as rows of cells that grow with the square of a size are no affine
-//! functions, bytes are taken for a power of the sizes, between what fits and what does not, and planned again. So a
-//! refusal costs the analyses of a few plans ([`MOST_CLOSER`] beyond two), all of smaller sizes; these do not choose code.
+//! know that it fits. Where that leaves memory unused, as rows of cells that grow with the square of a size are no
+//! affine functions, bytes are taken for a power of the sizes, between what fits and what does not, and planned again.
+//! So a refusal costs the analyses of a few plans (`MOST_CLOSER` beyond two), all of smaller sizes; these do not choose
+//! code.
 //!
-//! A choice of storage that changes with the sizes makes the estimate worse: it is called one, if its plan turns out not
-//! to fit.
+//! A choice of storage that changes with the sizes makes the estimate worse: it is called one, if its plan turns out
+//! not to fit.
 
 use std::fmt;
 
@@ -65,12 +66,9 @@ pub(crate) fn largest_fitting(
         let names = request.sizes().into_iter().map(|(name, _)| name);
         Some(Fit { sizes: names.zip(scaled(request, size, largest)).collect(), planned })
     };
-    // Sizes below the kernel's least one have no plan: larger ones may.
     let line = largest_on((whole_at, nothing_at));
-    let first = line.unwrap_or(1);
-    let mut larger =
-        (0..MOST_CLOSER as u32).map(|k| first.saturating_mul(8_i64.pow(k))).take_while(|size| *size < largest);
-    let (guess, near) = larger.find_map(|size| Some((size, storage_at(request, size, largest)?)))?;
+    let guess = least_admitted(request, line.unwrap_or(1), largest)?;
+    let near = storage_at(request, guess, largest)?;
     let near_fits = bytes(&near) <= limit_bytes;
     if line.is_none() && !near_fits {
         return None;
@@ -99,14 +97,14 @@ pub(crate) fn largest_fitting(
     fit(known.0, true)
 }
 
-/// Plans beyond two that may be made to get closer to the limit. Each comes from the one before; of rows of cells that grow
-/// with the square or the cube of a size, one or two are enough.
+/// Plans beyond two that may be made to get closer to the limit. Each comes from the one before; of rows of cells that
+/// grow with the square or the cube of a size, one or two are enough.
 const MOST_CLOSER: usize = 4;
 /// What is unused of the limit may be one part in this many: nothing closer is sought.
 const UNUSED_PARTS: u64 = 64;
 
-/// A size between one that fits and one that does not, of so many bytes each, which should be near the limit, if bytes grow
-/// with a power of the size; none if the first one is near it, or nothing is between them.
+/// A size between one that fits and one that does not, of so many bytes each, which should be near the limit, if bytes
+/// grow with a power of the size; none if the first one is near it, or nothing is between them.
 fn closer((low, few): (i64, u64), (high, many): (i64, u64), limit_bytes: u64) -> Option<i64> {
     if high - low < 2 || limit_bytes - few <= limit_bytes / UNUSED_PARTS || few == 0 || many <= few {
         return None;
@@ -116,6 +114,12 @@ fn closer((low, few): (i64, u64), (high, many): (i64, u64), limit_bytes: u64) ->
     // Rather a little below.
     let size = low as f64 * (log(limit_bytes, few) / power).exp() * (1.0 - 0.25 / UNUSED_PARTS as f64);
     Some((size as i64).clamp(low + 1, high - 1))
+}
+
+/// The size, or where the kernel takes none so small, twice, four times as much, and so on, below the largest.
+fn least_admitted(request: &Request, size: i64, largest: i64) -> Option<i64> {
+    let doubled = std::iter::successors(Some(size), |size| size.checked_mul(2));
+    doubled.take_while(|size| *size < largest).find(|size| request.at(&scaled(request, *size, largest)).is_ok())
 }
 
 /// Storage at one value of the largest size.

@@ -1,9 +1,11 @@
-//! Storage in closed form, where there is any: asked before anything else, as it needs no differences of cells.
+//! Storage in closed form, where there is any, and what settles a search soon.
 //!
 //! In: a search.   Out: candidates, and whether they leave hardly more to save.
 //!
-//! Of folded boxes (`mirrored`), of states of which times tell that one step will do (`one-level`), of swept periodic boxes
-//! (`periodic`), of tiles and sweeps (`strided-hyperplane`), and of one value at a time (`scalar`).
+//! Asked before anything else, as it needs no differences of cells: storage of folded boxes (`mirrored`), of states of
+//! which times tell that one step will do (`one-level`), of swept periodic boxes (`periodic`), of tiles and sweeps
+//! (`strided-hyperplane`). Right behind successive modulo: one value at a time (`scalar`), and cuts of other periodic
+//! boxes (`periodic`).
 
 use crate::kernel::graph::Role;
 use crate::storage::choose::candidate::{Candidate, is_near, pick};
@@ -32,9 +34,9 @@ impl Search<'_, '_, '_, '_> {
         Ok(false)
     }
 
-    /// Whether nothing clearly better is to be found than storage of halves: that of an array whose values live inside of
-    /// steps has a row in each half, at most, that is not alive, and that of a state the margins of tiles, which no other
-    /// formula goes without.
+    /// Whether nothing clearly better is to be found than storage of halves: that of an array whose values live inside
+    /// of steps has a row in each half, at most, that is not alive, and that of a state the margins of tiles, which no
+    /// other formula goes without.
     fn is_well_mirrored(&mut self) -> Result<bool, MappingError> {
         if !self.is_mirrored()? || self.objective != Objective::Balanced {
             return Ok(false);
@@ -42,8 +44,8 @@ impl Search<'_, '_, '_, '_> {
         Ok(self.problem.model.kernel.array(self.array).role == Role::Temp || !self.is_far()?)
     }
 
-    /// Whether the array is swept and read from the far side, with storage for that which is proved and near the values that
-    /// enter the run.
+    /// Whether the array is swept and read from the far side, with storage for that which is proved and near the values
+    /// that enter the run.
     fn is_swept_around(&mut self) -> Result<bool, MappingError> {
         if self.objective == Objective::Footprint || !may_wait(self.problem, self.array) {
             return Ok(false);
@@ -54,8 +56,8 @@ impl Search<'_, '_, '_, '_> {
         Ok(is_near(cells, self.at_ends()?))
     }
 
-    /// Whether times tell that one step of the array is enough, with storage for it that is proved, and all of its values
-    /// are alive at once.
+    /// Whether times tell that one step of the array is enough, with storage for it that is proved, and all of its
+    /// values are alive at once.
     fn keeps_one_step(&mut self) -> Result<bool, MappingError> {
         let (problem, array) = (self.problem, self.array);
         if problem.sharing(array) == Sharing::Private || one_step(problem, array)?.is_none() {

@@ -2,8 +2,8 @@
 //!
 //! In: a search.   Out: whether strategies that cost more could find anything clearly better.
 //!
-//! Values are counted only as far as that tells: what a step keeps or what enters a run costs little to know, counting at
-//! program points may take seconds.
+//! Values are counted only as far as that tells: what a step keeps or what enters a run costs little to know, counting
+//! at program points may take seconds.
 
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::peak_liveness::{alive_between_wavefronts, most_alive};
@@ -60,8 +60,8 @@ impl Search<'_, '_, '_, '_> {
         Ok(is_fast && (is_rounded || self.alive(least)? >= least))
     }
 
-    /// Whether what would be picked takes half as much again as the values that enter a run together, or more. What finds
-    /// just these is asked before values are counted at other points: where tiles run at once, that takes seconds.
+    /// Whether what would be picked takes half as much again as the values that enter a run together, or more. What
+    /// finds just these is asked before values are counted at other points: where tiles run at once, that takes seconds.
     pub(super) fn is_far_from_a_level(&mut self) -> Result<bool, MappingError> {
         if self.has_counted {
             return Ok(false);
