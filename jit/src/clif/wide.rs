@@ -23,7 +23,7 @@ use super::scratch::Table;
 use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
-use crate::vector::{LookupEntry, Pitches, StreamAddress, StripFacts, WideOptions};
+use crate::vector::{LaneShifts, LookupEntry, Pitches, StreamAddress, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
@@ -63,7 +63,7 @@ impl<'a> Emitter<'a, '_> {
         };
         let (function, code) = self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= code.streams;
-        let groups = rings.map(|rings| &rings.groups).filter(|_| target.features().shifts_lanes);
+        let groups = rings.map(|rings| &rings.groups).filter(|_| target.features().lane_shifts == LaneShifts::Anywhere);
         let joined = match groups.filter(|groups| groups.has_neighbours(plan)) {
             Some(groups) => self.joined(groups, &facts, &options, &code),
             None => None,

@@ -20,7 +20,9 @@ use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::load_sharing::Row;
 use super::pipelining::{Bank, Pipelined};
+use super::shape::LaneShifts;
 use super::slots::Slots;
+use super::stored_rows::StoredRow;
 
 /// Assigns registers to `body`, whose loads may share vectors along `rows`; or, with `pipelines`, whose blocks may
 /// overlap.
@@ -49,13 +51,17 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>, pipelines: bool) -> Allo
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
     let (vectors, mut shared) = (used(&each), None);
-    // What values take is left to them, but not more than half.
-    let left = each.busiest.min(body.shape.registers() / 2);
-    let rows = carry(rows, left..body.shape.registers() - pins.len());
+    // What values take is left to them, but not more than half; what is cut out of a row at once comes on top.
+    let cut_at_once = match body.shape.features.lane_shifts {
+        LaneShifts::Anywhere => 0,
+        LaneShifts::ByHalves => rows.iter().map(|row| row.others.len()).max().unwrap_or(0),
+    };
+    let left = (each.busiest + cut_at_once).min(body.shape.registers() / 2);
+    let rows = carry(rows, left..body.shape.registers() - pins.len(), body.shape.features.lane_shifts);
     if !rows.is_empty() {
         let sharing = Allocator::iteration(body, &invariants, File { pins: &pins, rows: &rows, ..File::ALL });
         if sharing.spills <= each.spills {
-            let vectors = used(&sharing) + registers_of(&rows);
+            let vectors = used(&sharing) + rows.iter().map(|(_, carried)| carried.count()).sum::<usize>();
             shared = Some(SharedLoads { each: sharing.out, rows, vectors });
         }
     }
@@ -88,25 +94,22 @@ fn in_half_the_registers<'b, 'a>(body: &'b Body<'a>, invariants: &Slots, pins: &
 
 /// Registers for the vectors of rows, the last ones of a range first; where these are too few for all, rows of fewer
 /// loads go without.
-fn carry(mut rows: Vec<Row>, mut registers: Range<usize>) -> Vec<(Row, Carried)> {
+fn carry(mut rows: Vec<Row>, mut registers: Range<usize>, shifts: LaneShifts) -> Vec<(Row, Carried)> {
     rows.sort_by_key(|row| std::cmp::Reverse(row.others.len()));
     let mut carried = Vec::with_capacity(rows.len());
     for row in rows {
-        let (has_previous, has_next) = (row.before() > 0, row.reads_ahead());
-        if registers.len() > usize::from(has_previous) + usize::from(has_next) {
-            let mut take = || registers.next_back().map(|number| Reg { class: Class::Vector, number: number as u8 });
-            let Some(current) = take() else { break };
-            let previous = if has_previous { take() } else { None };
-            let next = if has_next { take() } else { None };
+        let (has_current, has_previous, has_next) =
+            (shifts == LaneShifts::Anywhere, row.before() > 0, row.reads_ahead());
+        if registers.len() >= [has_current, has_previous, has_next].map(usize::from).iter().sum() {
+            let mut take = |is_wanted| {
+                let number = if is_wanted { registers.next_back() } else { None };
+                number.map(|number| Reg { class: Class::Vector, number: number as u8 })
+            };
+            let (current, previous, next) = (take(has_current), take(has_previous), take(has_next));
             carried.push((row, Carried { current, previous, next }));
         }
     }
     carried
-}
-
-/// How many registers rows take.
-fn registers_of(rows: &[(Row, Carried)]) -> usize {
-    rows.iter().map(|(_, kept)| 1 + usize::from(kept.previous.is_some()) + usize::from(kept.next.is_some())).sum()
 }
 
 /// The register of the pinned value of this number.
@@ -163,8 +166,8 @@ pub(super) struct Allocator<'b, 'a> {
     current: usize,
     /// For each load that shares vectors and is not in the middle of its row, where its own lies.
     lane_shifts: Vec<Option<LaneShift>>,
-    /// For each store whose vectors later loads share, the register that keeps what it stores; empty if there is none.
-    kept: Vec<Option<Reg>>,
+    /// The stores whose vectors later loads share.
+    pub(super) stored_rows: Vec<StoredRow>,
     out: Sequence,
 }
 
@@ -186,17 +189,17 @@ impl<'b, 'a> Allocator<'b, 'a> {
             registers[*value] = Some(pin_register(body, pin));
         }
         let mut lane_shifts = vec![None; count];
-        let mut kept = vec![None; if rows.is_empty() { 0 } else { count }];
+        let stored_rows = rows.iter().filter_map(|(row, carried)| StoredRow::new(row, carried, body.shape)).collect();
         for (row, carried) in rows {
-            match row.is_stored {
-                true => kept[row.middle] = Some(carried.current),
-                false => registers[row.middle] = Some(carried.current),
+            if !row.is_stored {
+                registers[row.middle] = carried.current;
             }
             for (load, ahead) in &row.others {
                 lane_shifts[*load] = carried.lane_shift(*ahead, body.shape.lanes());
             }
         }
-        let assigned = (body.shape.registers() - pins.len() - registers_of(rows)) / banks;
+        let carried: usize = rows.iter().map(|(_, carried)| carried.count()).sum();
+        let assigned = (body.shape.registers() - pins.len() - carried) / banks;
         Allocator {
             body,
             part,
@@ -211,7 +214,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             was_used: vec![false; assigned],
             current: 0,
             lane_shifts,
-            kept,
+            stored_rows,
             out: Sequence::default(),
         }
     }
@@ -221,11 +224,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
         let mut allocator = Self::new(body, Part::Each, invariants, file);
         let rows = file.rows;
         for (row, carried) in rows.iter().filter(|(row, _)| !row.is_stored) {
-            let load = match carried.next {
-                Some(to) => Inst::Load { to, from: Memory::NextCell(row.stream) },
-                None => Inst::Load { to: carried.current, from: Memory::Cell(row.stream) },
-            };
-            allocator.out.push(load, row.middle);
+            let from = carried.next.map_or(Memory::Cell(row.stream), |_| Memory::NextCell(row.stream));
+            let to = carried.next.or(carried.current).expect("rows that are read have a vector of their own");
+            allocator.out.push(Inst::Load { to, from }, row.middle);
         }
         for (place, at) in body.each.iter().enumerate() {
             (allocator.now, allocator.current) = (place, *at);
@@ -233,11 +234,10 @@ impl<'b, 'a> Allocator<'b, 'a> {
             allocator.slots.end_operation();
         }
         for (row, Carried { current, previous, next }) in rows {
-            if let Some(previous) = previous {
-                allocator.out.push(Inst::Move { to: *previous, from: *current }, row.middle);
-            }
-            if let Some(next) = next {
-                allocator.out.push(Inst::Move { to: *current, from: *next }, row.middle);
+            for (to, from) in [(previous, current), (current, next)] {
+                if let (Some(to), Some(from)) = (*to, *from) {
+                    allocator.out.push(Inst::Move { to, from }, row.middle);
+                }
             }
         }
         allocator
@@ -365,7 +365,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
         self.registers[value].is_some()
     }
 
-    fn has_free(&self) -> bool {
+    /// Whether a vector register is free.
+    pub(super) fn has_free(&self) -> bool {
         self.vectors.contains(&None)
     }
 
@@ -440,13 +441,6 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
         *self.entry(class, at) = None;
         at
-    }
-
-    /// Keeps what the current operation, a store, has stored from a register, if later loads share it.
-    pub(super) fn keep_stored(&mut self, from: Reg) {
-        if let Some(to) = self.kept.get(self.current).copied().flatten() {
-            self.push(Inst::Move { to, from });
-        }
     }
 
     /// Counts the operands of the current operation as used; registers of those that die become free.

@@ -71,8 +71,8 @@ impl SharedLoads {
 /// Registers of a row's vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried {
-    /// What a block's middle load reads.
-    pub(crate) current: Reg,
+    /// What a block's middle load reads, or the store has; none if vectors are cut out of that as it is stored.
+    pub(crate) current: Option<Reg>,
     /// The vector before it, if that is needed.
     pub(crate) previous: Option<Reg>,
     /// The vector behind it, if that is needed.
@@ -80,12 +80,17 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
+    /// How many they are.
+    pub(super) fn count(&self) -> usize {
+        [self.current, self.previous, self.next].into_iter().flatten().count()
+    }
+
     /// The vector that is this many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
     pub(super) fn lane_shift(&self, ahead: i64, lanes: i64) -> Option<LaneShift> {
         Some(if ahead < 0 {
-            LaneShift { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
+            LaneShift { low: self.previous?, high: self.current?, lanes: (lanes + ahead) as u8 }
         } else {
-            LaneShift { low: self.current, high: self.next?, lanes: ahead as u8 }
+            LaneShift { low: self.current?, high: self.next?, lanes: ahead as u8 }
         })
     }
 }

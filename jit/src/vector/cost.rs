@@ -287,7 +287,7 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
         Inst::Sign { .. } => cycles.operation,
         Inst::Select { .. } | Inst::Index { .. } => cycles.operation,
-        Inst::Shift { .. } => cycles.shift,
+        Inst::Shift { .. } | Inst::ShiftHalves { .. } => cycles.shift,
         _ => 0.0,
     }
 }

@@ -126,8 +126,10 @@ pub(crate) enum Inst {
     Spill { slot: usize, from: Reg },
     /// Copies a vector.
     Move { to: Reg, from: Reg },
-    /// The vector that begins `lanes` numbers into `low`, and ends in `high` behind it (AVX-512).
+    /// The vector that begins `lanes` numbers into `low`, and ends in `high` behind it; with AVX2 in the middle of `low`.
     Shift { to: Reg, low: Reg, high: Reg, lanes: u8 },
+    /// The same for each half of the vectors, as if they were two (AVX2).
+    ShiftHalves { to: Reg, low: Reg, high: Reg, lanes: u8 },
     /// Square root.
     Sqrt { to: Reg, from: Operand },
     /// To an integer.
@@ -178,6 +180,7 @@ impl Inst {
             | Inst::Index { to, .. }
             | Inst::Move { to, .. }
             | Inst::Shift { to, .. }
+            | Inst::ShiftHalves { to, .. }
             | Inst::Sqrt { to, .. }
             | Inst::Round { to, .. }
             | Inst::Sign { to, .. }

@@ -21,6 +21,7 @@
 use crease_program::Op;
 
 use super::body::{Body, Role};
+use super::shape::LaneShifts;
 
 /// Loads of one row of memory that begin less than a vector apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +55,10 @@ impl Row {
             return Vec::new();
         }
         let mut rows = Self::stored(body);
-        rows.extend(Self::loaded(body));
+        // To cut vectors by halves takes longer than to read them, unless they would wait for a store.
+        if body.shape.features.lane_shifts == LaneShifts::Anywhere {
+            rows.extend(Self::loaded(body));
+        }
         let is_short = length.is_some_and(|length| length < 2 * body.shape.lanes());
         rows.retain(|row| !is_short || !row.reads_ahead());
         rows

@@ -37,6 +37,7 @@ mod prefetch;
 mod select;
 mod shape;
 mod slots;
+mod stored_rows;
 mod target;
 
 pub(crate) use address::StreamAddress;
@@ -51,5 +52,5 @@ pub(crate) use integers::{LOW_BYTES, greatest, kept_bits, lowered_sign};
 pub(crate) use lookups::{DISTANCE, Pitches, WORD_BITS, WORD_STARTS, bounds};
 pub(crate) use pipelining::{Bank, Pipelined};
 pub(crate) use prefetch::{Ahead, prefetched};
-pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, Number, Shape};
+pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, LaneShifts, Number, Shape};
 pub(crate) use target::{Encoded, LookupEntry, Target, WideCode, WideOptions, emit};

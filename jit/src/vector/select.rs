@@ -35,7 +35,7 @@ impl Allocator<'_, '_> {
                 let from = self.register(value, &[]);
                 self.rescue(&[value]);
                 self.push(Inst::Store { stream: stream.index(), from, hint: body.hints[at] });
-                self.keep_stored(from);
+                self.keep_stored(at, value, from);
                 self.release(at);
             }
             Op::Unary(op, a) => self.unary(at, op, body.operand(a)),

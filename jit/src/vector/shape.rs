@@ -24,10 +24,20 @@ pub(crate) struct Features {
     pub(crate) masks_remainders: bool,
     /// Whether an operand in memory may be one cell for all lanes.
     pub(crate) repeats_cells: bool,
-    /// Whether one instruction cuts a vector out of two that follow each other.
-    pub(crate) shifts_lanes: bool,
+    /// How a vector is cut out of two that follow each other.
+    pub(crate) lane_shifts: LaneShifts,
     /// How long its instructions take.
     pub(crate) cycles: &'static Cycles,
+}
+
+/// How a vector is cut out of two that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneShifts {
+    /// By one instruction, wherever it begins.
+    Anywhere,
+    /// By one instruction where it begins in the middle of the first, and by another one out of that and one of the two
+    /// where it does not.
+    ByHalves,
 }
 
 /// Bytes of the narrowest vectors that wide code computes in. Instructions on these cost what those on half of them do.
@@ -150,9 +160,9 @@ impl Shape {
         self.features.repeats_cells && self.is_float()
     }
 
-    /// Whether one instruction cuts a vector out of two that follow each other: none does of bytes or words.
+    /// Whether vectors are cut out of two that follow each other: none are of bytes or words.
     pub(crate) fn shifts_lanes(self) -> bool {
-        self.features.shifts_lanes && !self.is_mixed && self.number.bytes() >= 4
+        !self.is_mixed && self.number.bytes() >= 4
     }
 
     /// Numbers in a vector.

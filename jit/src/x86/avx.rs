@@ -1,7 +1,7 @@
 //! The vector instruction sets of x86-64, and what they have.
 
 use crate::knobs::X86_CYCLES;
-use crate::vector::Features;
+use crate::vector::{Features, LaneShifts};
 
 /// An instruction set with vectors wider than 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ static AVX2: Features = Features {
     masks: 0,
     masks_remainders: false,
     repeats_cells: false,
-    shifts_lanes: false,
+    lane_shifts: LaneShifts::ByHalves,
     cycles: &X86_CYCLES,
 };
 
@@ -39,6 +39,6 @@ static AVX512: Features = Features {
     masks: 6,
     masks_remainders: true,
     repeats_cells: true,
-    shifts_lanes: true,
+    lane_shifts: LaneShifts::Anywhere,
     cycles: &X86_CYCLES,
 };

@@ -2,8 +2,9 @@
 //!
 //! In: rows whose loads share vectors.   Out: code before the loop.
 
-use iced_x86::{Code, Instruction};
+use iced_x86::{Code, Instruction, MemoryOperand};
 
+use super::avx::Avx;
 use super::encode::Encoding;
 use super::function::Function;
 use super::kinds::Kind;
@@ -17,8 +18,8 @@ impl Function<'_, '_, '_> {
             if let Some(previous) = carried.previous {
                 self.encoding.load_before(previous, row.stream, row.before());
             }
-            if carried.next.is_some() {
-                self.encoding.load(carried.current, Memory::Cell(row.stream));
+            if let (Some(current), Some(_)) = (carried.current, carried.next) {
+                self.encoding.load(current, Memory::Cell(row.stream));
             }
         }
     }
@@ -29,8 +30,16 @@ impl Encoding<'_, '_> {
     /// further before is touched, and few of the block's: a store of the block before this one, or of this one in an
     /// earlier row, of which no cell is needed, would be waited for.
     fn load_before(&mut self, to: Reg, stream: usize, before: i64) {
-        let mut cells = self.cell_operand(stream);
         let bytes = before * self.body.addresses[stream].element.bytes() as i64;
+        match self.isa {
+            Avx::Avx512 => self.load_before_masked(to, stream, bytes),
+            Avx::Avx2 => self.load_before_in_halves(to, stream, bytes),
+        }
+    }
+
+    /// Cells in the first lanes are brought to the last ones.
+    fn load_before_masked(&mut self, to: Reg, stream: usize, bytes: i64) {
+        let mut cells = self.cell_operand(stream);
         cells.displacement -= bytes;
         let (code, size) = match bytes {
             i64::MIN..=4 => (Code::EVEX_Vmovss_xmm_k1z_m32, 16),
@@ -40,7 +49,30 @@ impl Encoding<'_, '_> {
             _ => (self.code(Kind::Load), self.body.shape.bytes),
         };
         self.put(Instruction::with2(code, self.sized(to, size), cells));
-        let lanes = u32::try_from(before).expect("less than a vector");
+        let lanes =
+            u32::try_from(bytes / self.body.addresses[stream].element.bytes() as i64).expect("less than a vector");
         self.put(Instruction::with4(self.code(Kind::Shift), self.vector(to), self.vector(to), self.vector(to), lanes));
+    }
+
+    /// The first of the cells end the first half, or both if they fit there; the other half is read behind it.
+    fn load_before_in_halves(&mut self, to: Reg, stream: usize, bytes: i64) {
+        const HALF: i64 = 16;
+        let cells = self.cell_operand(stream);
+        let before = |bytes: i64| MemoryOperand { displacement: cells.displacement - bytes, ..cells };
+        let (first, both) = (self.sized(to, HALF), self.vector(to));
+        let (code, shift) = match if bytes > HALF { bytes - HALF } else { bytes } {
+            4 => (Code::VEX_Vbroadcastss_xmm_m32, 0),
+            8 => (Code::VEX_Vmovddup_xmm_xmmm64, 0),
+            12 => (Code::VEX_Vmovups_xmm_xmmm128, 4),
+            _ => (Code::VEX_Vmovups_xmm_xmmm128, 0),
+        };
+        self.put(Instruction::with2(code, first, before(bytes)));
+        if shift > 0 {
+            self.put(Instruction::with3(Code::VEX_Vpslldq_xmm_xmm_imm8, first, first, shift));
+        }
+        self.put(match bytes > HALF {
+            true => Instruction::with4(Code::VEX_Vinsertf128_ymm_ymm_xmmm128_imm8, both, both, before(HALF), 1),
+            false => Instruction::with4(Code::VEX_Vinsertf128_ymm_ymm_xmmm128_imm8, both, both, first, 1),
+        });
     }
 }

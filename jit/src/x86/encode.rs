@@ -129,8 +129,16 @@ impl Encoding<'_, '_> {
                 self.two(self.code(Kind::Move), self.vector(to), Source::Register(self.vector(from)));
             }
             Inst::Shift { to, low, high, lanes } => {
-                let (code, high, low) = (self.code(Kind::Shift), self.vector(high), self.vector(low));
-                self.put(Instruction::with4(code, self.vector(to), high, low, u32::from(lanes)));
+                let [to, low, high] = [to, low, high].map(|register| self.vector(register));
+                self.put(match self.isa {
+                    Avx::Avx512 => Instruction::with4(self.code(Kind::Shift), to, high, low, u32::from(lanes)),
+                    Avx::Avx2 => Instruction::with4(Code::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8, to, low, high, 0x21),
+                });
+            }
+            Inst::ShiftHalves { to, low, high, lanes } => {
+                let [to, low, high] = [to, low, high].map(|register| self.vector(register));
+                let bytes = u32::from(lanes) * self.body.shape.number.bytes() as u32;
+                self.put(Instruction::with4(Code::VEX_Vpalignr_ymm_ymm_ymmm256_imm8, to, high, low, bytes));
             }
             Inst::Sqrt { to, from } => {
                 let from = self.operand(from);

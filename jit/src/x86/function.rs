@@ -145,7 +145,7 @@ fn loads_early(strip: &WideStrip<'_>, isa: Avx) -> Option<(Sequence, Sequence)> 
     let vectors = strip.unroll_factor + 2;
     let (each, shape) = (&strip.allocation.each, strip.body.shape);
     let keeps = |register: Option<Reg>| register.is_none_or(|register| !each.writes(register));
-    let is_kept = shared.rows.iter().all(|(_, carried)| keeps(Some(carried.current)) && keeps(carried.previous));
+    let is_kept = shared.rows.iter().all(|(_, carried)| keeps(carried.current) && keeps(carried.previous));
     let fits = isa == Avx::Avx512 && is_kept && stores.least(shape) >= vectors * shape.lanes();
     each.stores_apart().filter(|_| fits && strip.fixed_length.is_none())
 }
