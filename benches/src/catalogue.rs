@@ -1,10 +1,9 @@
-//! Kernels of the catalogue by name, and stencils of this crate.
+//! Kernels of the catalogue by name.
 
 use crease_kernels::{Entry, catalogue, find, library};
 
 use crate::error::BenchError;
 use crate::paper::unsharp_tiled;
-use crate::stencils;
 
 /// Names that a message about a wrong one has.
 const SIMILAR_NAMES: usize = 4;
@@ -14,10 +13,7 @@ const SIMILAR_NAMES: usize = 4;
 /// # Errors
 /// [`BenchError::UnknownKernel`].
 pub fn catalogue_entry(name: &str) -> Result<&'static Entry, BenchError> {
-    find(name)
-        .or_else(|| stencils::find(name))
-        .or_else(|| unsharp_tiled::find(name))
-        .ok_or_else(|| unknown_kernel(name))
+    find(name).or_else(|| unsharp_tiled::find(name)).ok_or_else(|| unknown_kernel(name))
 }
 
 /// That there is no kernel of that name, and which names are most like it.

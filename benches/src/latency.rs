@@ -18,7 +18,6 @@ use crate::error::{BenchError, chain};
 use crate::layouts::AUTOMATIC;
 use crate::progress::Progress;
 use crate::record::{Findings, Header, Record};
-use crate::stencils;
 use crate::timing::Seconds;
 
 /// How the command line names the suite.
@@ -92,14 +91,11 @@ struct Subject {
     aims: [f64; 2],
 }
 
-/// Not a kernel of the catalogue; see [`stencils::twenty_seven`].
-const TWENTY_SEVEN: &str = "heat-3d-27pt";
-
 /// Sizes as in the suite `tiles`.
 const SUBJECTS: [Subject; 5] = [
     Subject { kernel: "heat-2d-5pt", n: 4000, aims: [8.0, 25.0] },
     Subject { kernel: "heat-3d-7pt", n: 300, aims: [15.0, 60.0] },
-    Subject { kernel: TWENTY_SEVEN, n: 300, aims: [40.0, 150.0] },
+    Subject { kernel: "heat-3d-27pt", n: 300, aims: [40.0, 150.0] },
     Subject { kernel: "lbm-d2q9-cavity", n: 1024, aims: [20.0, 50.0] },
     Subject { kernel: "lbm-d3q19-cavity", n: 200, aims: [80.0, 200.0] },
 ];
@@ -141,9 +137,6 @@ pub fn latency(options: &LatencyOptions) -> Result<Record<Latency>, BenchError> 
 
 impl Subject {
     fn text(&self) -> Result<String, BenchError> {
-        if self.kernel == TWENTY_SEVEN {
-            return Ok(stencils::twenty_seven());
-        }
         Ok(catalogue_entry(self.kernel)?.kernel().map_err(crease::Error::from)?.to_string())
     }
 

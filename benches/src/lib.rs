@@ -1,6 +1,6 @@
 //! `crease-bench`: measurements of our own layouts beside C loops, publications and analytic solutions.
 //!
-//! `suites` lists comparisons and `bench` holds them, of kernels in the `catalogue` and of `stencils`; `strips` sets
+//! `suites` lists comparisons and `bench` holds them, of kernels in the `catalogue`; `strips` sets
 //! our code beside C strip by strip; `driver` is what both share: `layouts` are ours, `cloops` the C they are compared
 //! with, `variants` of both kinds have their answers checked as `comparable`, `timing` interleaves them, `bandwidth`
 //! gives the roofline. `physics` and `optimizer` compare with published results; `latency` says what it takes from text
@@ -30,7 +30,6 @@ pub mod progress;
 pub mod record;
 pub mod roofline;
 pub mod row;
-mod stencils;
 pub mod strips;
 pub mod suites;
 pub mod table;

@@ -22,18 +22,21 @@ pub struct MachineModel {
     /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page. None if memory cannot be
     /// mapped so.
     pub double_map_bytes: Option<u64>,
+    /// Vector registers of a core. Schedules that are found have several rows in a pass where that leaves registers.
+    pub vector_registers: u32,
 }
 
 impl MachineModel {
     /// This machine: the caches that the system tells of (32 KiB, 1 and 32 MiB where it does not; of a shared cache no
-    /// more than 16 MiB for each logical processor), and pages if an attempt to map one twice succeeds. Asked for once
-    /// in a process.
+    /// more than 16 MiB for each logical processor), the registers of its instruction set, and pages if an attempt to map
+    /// one twice succeeds. Asked for once in a process.
     pub fn detect() -> MachineModel {
         MachineModel {
             first_level_cache_bytes: crease_jit::first_level_cache_bytes(),
             second_level_cache_bytes: crease_jit::second_level_cache_bytes(),
             last_level_cache_bytes: crease_jit::last_level_cache_bytes(),
             double_map_bytes: crease_jit::double_map_bytes(),
+            vector_registers: crease_jit::vector_registers(),
         }
     }
 
@@ -50,6 +53,13 @@ impl MachineModel {
     #[must_use]
     pub fn double_map_bytes(mut self, bytes: Option<u64>) -> MachineModel {
         self.double_map_bytes = bytes;
+        self
+    }
+
+    /// The same machine with other instructions, which have so many vector registers.
+    #[must_use]
+    pub fn vector_registers(mut self, count: u32) -> MachineModel {
+        self.vector_registers = count;
         self
     }
 }

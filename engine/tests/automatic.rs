@@ -23,8 +23,21 @@ const TEST: &str = "; test ";
 const SECTION: &str = "; == ";
 
 /// Kernels with steps.
-const STEPPING: [&str; 12] =
-    [PLANE, STAGES, SWEEPS, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK, SEIDEL];
+const STEPPING: [&str; 13] = [
+    PLANE,
+    STAGES,
+    SWEEPS,
+    SWEEP,
+    RING,
+    CUBE,
+    STAR,
+    ALL_AROUND,
+    THERE_AND_BACK,
+    ALTERNATING,
+    STAGED_RING,
+    RED_BLACK,
+    SEIDEL,
+];
 
 /// Domains whose iterators bound each other.
 const OBLIQUE: [&str; 5] = [FACTOR, FACTORS, SUBSTITUTION, BAND, INTERVALS];
@@ -35,7 +48,7 @@ const CALLS: [u64; 3] = [1, 9, 3];
 fn machine(second_level: u64, last_level: u64) -> MachineModel {
     let mut machine = MachineModel::detect();
     machine.first_level_cache_bytes = 48 << 10;
-    machine.caches(second_level, last_level)
+    machine.caches(second_level, last_level).vector_registers(32)
 }
 
 /// The kernel with one more schedule, in front of others that follow.
@@ -171,14 +184,15 @@ fn what_is_found_computes_what_a_plain_order_does() {
 /// Rows of blocks of which as many run at once as there are threads, in the form in which they are found.
 #[test]
 fn rows_of_blocks_at_once_compute_what_rows_do() {
-    let blocks = "[floor((t - _from - 1)/4), floor((t + z - _from - 1)/8), floor((t + z - _from - 1)/4) + \
-                  floor((t + y - _from - 1)/4), floor((t + z - _from - 1)/4) parallel, t, z, y, x vector(8)]";
-    for text in [CUBE, STAR] {
+    let blocks = "floor((t - _from - 1)/4), floor((t + z - _from - 1)/8), floor((t + z - _from - 1)/4) + \
+                  floor((t + y - _from - 1)/8), floor((t + z - _from - 1)/4) parallel, t, z";
+    let (row, pass) = ("y, x vector(8)", "floor((t + y - _from - 1)/4), x vector(8), y");
+    for (text, n, rows) in [(CUBE, 23, row), (STAR, 23, row), (STAR, 23, pass), (ALL_AROUND, 48, pass)] {
         let plain = with(text, "schedule plain { S, E -> [t, z, y, x] }");
-        let written = with(text, &format!("schedule blocks {{ S, E -> {blocks} }}"));
-        let expected = results(&plain, "plain", 23, 1, true).unwrap();
-        let found = results(&written, "blocks", 23, 2, true).unwrap();
-        assert!(found == expected, "{}", plain.name());
+        let written = with(text, &format!("schedule blocks {{ S, E -> [{blocks}, {rows}] }}"));
+        let expected = results(&plain, "plain", n, 1, true).unwrap();
+        let found = results(&written, "blocks", n, 2, true).unwrap();
+        assert!(found == expected, "{}: {rows}", plain.name());
     }
 }
 

@@ -7,6 +7,8 @@
 use crate::knobs::{
     ASSUMED_FIRST_LEVEL_BYTES, ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES,
 };
+use crate::target::wide_target;
+use crate::{Isa, IsaChoice};
 use std::fs::DirEntry;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -34,6 +36,13 @@ pub fn second_level_cache_bytes() -> u64 {
 pub fn first_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("1")).unwrap_or(ASSUMED_FIRST_LEVEL_BYTES))
+}
+
+/// Registers of the widest vectors that code is compiled for on this processor.
+pub fn vector_registers() -> u32 {
+    let isa = Isa::detect();
+    let widest = isa.resolve(IsaChoice::Auto).ok().and_then(wide_target);
+    widest.map_or(isa.vector_registers, |target| target.features().registers as u32)
 }
 
 /// Whether fields that ask for huge pages may get them; no where the system does not tell.

@@ -124,6 +124,12 @@ static TABLE: Table = Table {
     ],
     library: &[
         stencil::periodic::REACTION_F32,
+        stencil::heat_neighbours::NINE,
+        stencil::heat_neighbours::NINE_F32,
+        stencil::heat_neighbours::SEVEN,
+        stencil::heat_neighbours::SEVEN_F32,
+        stencil::heat_neighbours::ALL,
+        stencil::heat_neighbours::ALL_F32,
         stencil::fourth_order::HEAT_LINE,
         stencil::fourth_order::HEAT_LINE_F32,
         stencil::fourth_order::HEAT_BOX,

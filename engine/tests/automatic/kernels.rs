@@ -81,6 +81,16 @@ pub(super) const STAR: &str = "kernel star(size N; run T) for N >= 3 {
       and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] }
   }";
 
+/// All 27 points of a cube.
+pub(super) const ALL_AROUND: &str = "kernel all_around(size N; run T) for N >= 3 {
+    state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N
+    define row(c, b) = 0.3 * u[t-1,z+c,y+b,x-1] + 0.4 * u[t-1,z+c,y+b,x] - 0.2 * u[t-1,z+c,y+b,x+1]
+    S[t, z, y, x] for 1 <= t <= T and 1 <= z < N - 1 and 1 <= y < N - 1 and 1 <= x < N - 1 {
+      u[t,z,y,x] = sum(c in 0..3, sum(b in 0..3, row(c - 1, b - 1))) }
+    E[t, z, y, x] for 1 <= t <= T and 0 <= z < N and 0 <= y < N and 0 <= x < N
+      and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] }
+  }";
+
 /// A sweep down the rows of a plane and one up again, in each step.
 pub(super) const THERE_AND_BACK: &str = "kernel back(size N; run T) for N >= 3 {
     state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N

@@ -15,14 +15,13 @@ use std::ops::Range;
 
 use crease_program::Op;
 
-use super::allocation::{Allocation, Carried, LaneShift, SharedLoads};
+use super::allocation::{Allocation, Carried, LaneShift, SharedLoads, StoredRow};
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::load_sharing::Row;
 use super::pipelining::{Bank, Pipelined};
 use super::shape::LaneShifts;
 use super::slots::Slots;
-use super::stored_rows::StoredRow;
 
 /// Assigns registers to `body`, whose loads may share vectors along `rows`; or, with `pipelines`, whose blocks may
 /// overlap.

@@ -6,6 +6,7 @@
 use super::instruction::{Reg, Sequence};
 use super::load_sharing::Row;
 use super::pipelining::Pipelined;
+use super::shape::{LaneShifts, Shape};
 
 /// A body as instructions.
 pub(crate) struct Allocation {
@@ -102,4 +103,31 @@ pub(super) struct LaneShift {
     pub(super) high: Reg,
     /// How many numbers into the first one it begins.
     pub(super) lanes: u8,
+}
+
+/// A store whose vectors later loads share.
+#[derive(Clone, Debug)]
+pub(super) struct StoredRow {
+    /// The store.
+    pub(super) store: usize,
+    /// The register that keeps its vector in the block, if one does.
+    pub(super) current: Option<Reg>,
+    /// The one that has it in the next block.
+    pub(super) previous: Option<Reg>,
+    /// The loads that are cut at once, that in the middle of two vectors last, and how many lanes into the vector before
+    /// each begins.
+    pub(super) cut: Vec<(usize, u8)>,
+}
+
+impl StoredRow {
+    /// What is to be done with the store of a row; none if the row is only read.
+    pub(super) fn new(row: &Row, carried: &Carried, shape: Shape) -> Option<StoredRow> {
+        let mut cut = Vec::new();
+        if shape.features.lane_shifts == LaneShifts::ByHalves {
+            cut.extend(row.others.iter().map(|(load, ahead)| (*load, (shape.lanes() + ahead) as u8)));
+            cut.sort_by_key(|(load, lanes)| (i64::from(*lanes) == shape.lanes() / 2, *load));
+        }
+        let Carried { current, previous, .. } = *carried;
+        row.is_stored.then_some(StoredRow { store: row.middle, current, previous, cut })
+    }
 }

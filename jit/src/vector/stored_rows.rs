@@ -8,37 +8,8 @@
 //! register is free then is left to memory, and so is one that has to give up its register.
 
 use super::allocate::Allocator;
-use super::allocation::Carried;
+use super::allocation::StoredRow;
 use super::instruction::{Inst, Reg};
-use super::load_sharing::Row;
-use super::shape::{LaneShifts, Shape};
-
-/// A store whose vectors later loads share.
-#[derive(Clone, Debug)]
-pub(super) struct StoredRow {
-    /// The store.
-    store: usize,
-    /// The register that keeps its vector in the block, if one does.
-    current: Option<Reg>,
-    /// The one that has it in the next block.
-    previous: Option<Reg>,
-    /// The loads that are cut at once, that in the middle of two vectors last, and how many lanes into the vector before
-    /// each begins.
-    cut: Vec<(usize, u8)>,
-}
-
-impl StoredRow {
-    /// What is to be done with the store of a row; none if the row is only read.
-    pub(super) fn new(row: &Row, carried: &Carried, shape: Shape) -> Option<StoredRow> {
-        let mut cut = Vec::new();
-        if shape.features.lane_shifts == LaneShifts::ByHalves {
-            cut.extend(row.others.iter().map(|(load, ahead)| (*load, (shape.lanes() + ahead) as u8)));
-            cut.sort_by_key(|(load, lanes)| (i64::from(*lanes) == shape.lanes() / 2, *load));
-        }
-        let Carried { current, previous, .. } = *carried;
-        row.is_stored.then_some(StoredRow { store: row.middle, current, previous, cut })
-    }
-}
 
 impl Allocator<'_, '_> {
     /// Keeps the vector of `value` that a store has stored from a register, or what later loads want of it.

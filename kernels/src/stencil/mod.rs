@@ -1,7 +1,7 @@
 //! Stencils on regular grids: finite differences, most of them explicit.
 //!
 //! `heat_1d`, `heat_1d_tiles`, `heat_2d`, `periodic` and `sine_gordon` are those that every choice of the engine is
-//! tried on. `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `pml_space`,
+//! tried on. `heat_neighbours`, `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `pml_space`,
 //! `elastic`, `cahn_hilliard`, `poisson`, `tridiagonal` and `life` are texts (`kernels/src/texts/`) that simulations
 //! are made of.
 
@@ -13,6 +13,7 @@ pub mod fourth_order;
 pub mod heat_1d;
 pub mod heat_1d_tiles;
 pub mod heat_2d;
+pub mod heat_neighbours;
 pub mod life;
 pub mod periodic;
 pub mod pml;

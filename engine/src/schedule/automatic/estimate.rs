@@ -2,8 +2,8 @@
 //!
 //! In: a kernel in its common space, a machine, a number of threads.   Out: nanoseconds, of a step where there are
 //! steps, and bytes. A roofline: arithmetic and the slowest memory overlap, barriers do not. Rates are those of a
-//! common core, the same for every machine, as only ratios decide; sizes of caches are the machine's. So the choice is
-//! the same wherever caches and threads are the same.
+//! common core, the same for every machine, as only ratios decide; sizes of caches and the number of vector registers
+//! are the machine's. So the choice is the same wherever these and threads are the same.
 //!
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
@@ -71,6 +71,8 @@ pub(super) struct Workload {
     pub(super) threads: f64,
     /// Lanes of vectors.
     pub(super) lanes: u32,
+    /// Registers for them.
+    pub(super) vector_registers: u32,
     /// Per statement, whether it runs at every so many cells of a row.
     skips: Vec<bool>,
     /// Iterations along each dimension.
@@ -174,6 +176,7 @@ impl Workload {
         Workload {
             threads: target.threads as f64,
             lanes: lanes(kernel),
+            vector_registers: target.machine.vector_registers,
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
             chains: vec![None; points.len()],

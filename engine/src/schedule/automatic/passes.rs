@@ -17,16 +17,24 @@ pub(super) const ROWS_OF_A_PASS: i64 = 4;
 /// Of the time by rows, what passes may leave at most: else it is not worth their code, and storage that may take as
 /// many rows a step. Shows in `bench --suite tiles`.
 const MOST_TIME_LEFT: f64 = 0.95;
+/// The same in blocks, whose rows are near each other anyway. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
+const MOST_TIME_LEFT_IN_BLOCKS: f64 = 0.9;
+/// With so few registers, rows of a pass push each other out: they are faster only where passes leave as little of the
+/// time as blocks need, and few of the loads. Shows in `bench --suite tiles` with AVX2.
+const FEW_REGISTERS: u32 = 16;
+/// Of the loads, what passes may leave there. Of kernels with passes that left 0.84 to 0.95 of the estimate, those whose
+/// passes need half of the loads had 1.29 (nine points), 1.48 (27 points) and 0.99 (life) of the speed without, others
+/// 0.83 (waves in space), 0.88 (a cross of nine points), 0.91 (five points) and 1.10 (seven points on a torus). Shows in
+/// the same.
+const MOST_LOADS_LEFT: f64 = 0.6;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
-/// alike. A plane of 4000 by 4000 cells and five points, of which it says 0.86, took 0.85 of the time by rows, 0.88 in
-/// skewed tiles and 0.80 with 32 steps at once on two threads (`run` with `--set N=4000 --set T=96` and each schedule
-/// written out, two shared cores with AVX2, in a build whose rows had loads that share vectors with AVX2 too). None if
-/// they save too little.
+/// alike. None if they save too little, in blocks if these are what is asked for.
 pub(super) fn time_left(
     kernel: &Kernel,
     space: &CommonSpace,
     workload: &Workload,
+    in_blocks: bool,
 ) -> Result<Option<f64>, AffineOverflow> {
     let Some(dim) = space.names.len().checked_sub(2).filter(|dim| *dim >= usize::from(space.has_steps)) else {
         return Ok(None);
@@ -41,7 +49,9 @@ pub(super) fn time_left(
         return Ok(None);
     }
     let (mut by_rows, mut in_passes) = (0.0, 0.0);
-    for ((stmt, coordinates), work) in kernel.stmts().iter().zip(&space.coordinates).zip(&workload.work) {
+    let (mut all_loads, mut loads_left) = (0.0, 0.0);
+    let of_stmts = kernel.stmts().iter().zip(&space.coordinates);
+    for ((stmt, coordinates), (work, points)) in of_stmts.zip(workload.work.iter().zip(&workload.points)) {
         let instructions = instructions(stmt);
         let loads = stmt.reads().count() as f64;
         let moving = (0..stmt.iters.len()).find(|&iter| coordinates[dim].iter_coefficient(iter) == 1);
@@ -50,9 +60,14 @@ pub(super) fn time_left(
             None => loads,
         };
         by_rows += work;
+        all_loads += points * loads;
+        loads_left += points * needed;
         in_passes += work * (instructions - loads + needed) / instructions;
     }
-    Ok(Some(in_passes / by_rows).filter(|left| *left <= MOST_TIME_LEFT))
+    let has_few = workload.vector_registers <= FEW_REGISTERS;
+    let most = if in_blocks || has_few { MOST_TIME_LEFT_IN_BLOCKS } else { MOST_TIME_LEFT };
+    let has_room = !has_few || loads_left <= all_loads * MOST_LOADS_LEFT;
+    Ok(Some(in_passes / by_rows).filter(|left| has_room && *left <= most))
 }
 
 /// The cells that a statement reads at one place of some rows that follow each other.
@@ -107,4 +122,43 @@ pub(super) fn in_passes(
     }
     dims.push(DimKind::Sequential);
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::MachineModel;
+    use crate::schedule::automatic::Target;
+    use crate::schedule::automatic::space::Missing;
+
+    /// Whether rows of a pass save enough of a kernel of a square, by rows and in blocks, with so many registers.
+    fn pays(value: &str, registers: u32) -> [bool; 2] {
+        let text = "kernel k(size N; run T) for N >= 3 {
+            state u[t, y, x]: f64 for 0 <= y, x < N
+            S[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 { u[t,y,x] = VALUE }
+            E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N - 1 or x = 0 or x = N - 1) {
+              u[t,y,x] = u[t-1,y,x] } }";
+        let kernel = Kernel::parse(&text.replace("VALUE", value)).unwrap();
+        let params = [2000, 100];
+        let space = CommonSpace::of(&kernel, Missing::AtZero, &params).unwrap();
+        let machine = MachineModel::detect().vector_registers(registers);
+        let workload = Workload::of(&kernel, &space, &Target { params: &params, machine, threads: 1 });
+        [false, true].map(|in_blocks| time_left(&kernel, &space, &workload, in_blocks).unwrap().is_some())
+    }
+
+    #[test]
+    fn passes_pay_where_rows_share_their_loads_and_there_are_registers_for_them() {
+        let row = |y: &str| format!("(u[t-1,{y},x-1] + 2 * u[t-1,{y},x] + u[t-1,{y},x+1])");
+        let all = ["y-1", "y", "y+1"].map(row).join(" + ");
+        assert_eq!(pays(&all, 16), [true, true]);
+        assert_eq!(pays(&all, 32), [true, true]);
+        // Passes need two loads of each three.
+        let column = "u[t-1,y-1,x] + u[t-1,y,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]";
+        assert_eq!(pays(column, 16), [false, false]);
+        assert_eq!(pays(column, 32), [true, true]);
+        // There is more to compute beside the loads.
+        let product = format!("({column}) * (u[t-1,y,x] + 1) * (u[t-1,y,x] + 2) * (u[t-1,y,x] + 3) * (u[t-1,y,x] + 4)");
+        assert_eq!(pays(&product, 32), [true, false]);
+        assert_eq!(pays("u[t-1,y,x-1] + u[t-1,y,x+1]", 32), [false, false]);
+    }
 }

@@ -28,8 +28,8 @@
 //!   has passed, so that storage takes hardly more than one level;
 //! - of a box that is folded in the middle, rows of the stages of a step, `[t, y, half, stage, x vector]`, and all tiles of
 //!   time;
-//! - rows, skewed and pipelined tiles once more with several rows in one pass of the lanes, `[.., floor(y/4), x vector,
-//!   y]`, where that saves loads (`passes`).
+//! - rows, skewed and pipelined tiles and blocks once more with several rows in one pass of the lanes, `[.., floor(y/4), x
+//!   vector, y]`, where that saves loads (`passes`).
 //!
 //! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
@@ -99,10 +99,13 @@ pub(super) fn candidates(
     if matches!(found[1], Ok(None)) {
         found.push(shapes.columns());
     }
-    if let Some(left) = time_left(kernel, space, workload)? {
+    if let Some(left) = time_left(kernel, space, workload, false)? {
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
         found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
+    }
+    if let Some(left) = time_left(kernel, space, workload, true)? {
+        found.push(Shapes { time_left: Some(left), ..shapes }.blocks());
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -306,7 +309,7 @@ impl Shapes<'_> {
         let (height, width) = block.widths;
         let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
         let shape = format!("skewed {how} of {} steps by {of}{behind}", block.steps);
-        Ok(Some(draft.candidate(shape, self.workload.blocks(&block))))
+        self.candidate(draft, (block.steps, block.leans.1), shape, self.workload.blocks(&block))
     }
 
     /// Tiles of time and space whose steps run at once.
@@ -522,6 +525,7 @@ impl Shapes<'_> {
     fn best_block(&self, leans: (i64, i64)) -> Option<Block> {
         let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
         let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
+        let sizes = || sizes().filter(|(_, width)| self.time_left.is_none() || width % ROWS_OF_A_PASS == 0);
         let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
         let cost = |block: &Block| self.workload.blocks(block).cost();
         blocks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
