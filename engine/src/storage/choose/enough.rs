@@ -53,30 +53,40 @@ impl Search<'_, '_, '_, '_> {
         let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
         // Who asks for rounded pitches gets them.
         let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
-        let proposal = &self.found[best].proposal.arrays[0];
         // The margins that tiles take are known: others take as much, and long to find it.
-        let has_margins = has_several_margins(self.problem, proposal.array);
-        let least = if has_margins { cells - cells / MARGIN_PARTS } else { near_below(cells) };
+        let least = if self.has_margins() { cells - cells / MARGIN_PARTS } else { near_below(cells) };
         Ok(is_fast && (is_rounded || self.alive(least)? >= least))
     }
 
-    /// Whether what would be picked takes half as much again as the values that enter a run together, or more. What
-    /// finds just these is asked before values are counted at other points: where tiles run at once, that takes seconds.
+    /// Whether what would be picked takes half as much again as the values that enter a run together, or more, beyond the
+    /// margins that tiles have. What finds just these is asked before values are counted at other points: where tiles run
+    /// at once, that takes seconds.
     pub(super) fn is_far_from_a_level(&mut self) -> Result<bool, MappingError> {
         if self.has_counted {
             return Ok(false);
         }
         let level = self.at_ends()?;
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        Ok(level > 0 && self.found[best].cells()? > level.saturating_add(level / 2))
+        Ok(level > 0 && self.found[best].cells()? > self.far_from(level))
     }
 
-    /// Whether what would be picked now takes half as much again as the values known to be alive at once, or more.
+    /// Whether what would be picked now takes half as much again as the values known to be alive at once, or more, beyond
+    /// the margins that tiles have.
     pub(super) fn is_far(&mut self) -> Result<bool, MappingError> {
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
         let cells = self.found[best].cells()?;
-        let alive = self.alive(cells - cells / 3)?;
-        Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
+        let alive = self.alive(if self.has_margins() { cells - cells / 2 } else { cells - cells / 3 })?;
+        Ok(alive > 0 && cells > self.far_from(alive))
+    }
+
+    /// Half as much again as so many values; twice as much where tiles have margins.
+    fn far_from(&self, alive: u64) -> u64 {
+        alive.saturating_add(if self.has_margins() { alive } else { alive / 2 })
+    }
+
+    /// Whether the array is in tiles whose storage has margins along several dimensions.
+    fn has_margins(&self) -> bool {
+        has_several_margins(self.problem, self.array)
     }
 
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
