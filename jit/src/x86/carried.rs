@@ -32,13 +32,13 @@ impl Encoding<'_, '_> {
     fn load_before(&mut self, to: Reg, stream: usize, before: i64) {
         let bytes = before * self.body.addresses[stream].element.bytes() as i64;
         match self.isa {
-            Avx::Avx512 => self.load_before_masked(to, stream, bytes),
+            Avx::Avx512 => self.load_before_masked(to, stream, before, bytes),
             Avx::Avx2 => self.load_before_in_halves(to, stream, bytes),
         }
     }
 
     /// Cells in the first lanes are brought to the last ones.
-    fn load_before_masked(&mut self, to: Reg, stream: usize, bytes: i64) {
+    fn load_before_masked(&mut self, to: Reg, stream: usize, before: i64, bytes: i64) {
         let mut cells = self.cell_operand(stream);
         cells.displacement -= bytes;
         let (code, size) = match bytes {
@@ -49,8 +49,7 @@ impl Encoding<'_, '_> {
             _ => (self.code(Kind::Load), self.body.shape.bytes),
         };
         self.put(Instruction::with2(code, self.sized(to, size), cells));
-        let lanes =
-            u32::try_from(bytes / self.body.addresses[stream].element.bytes() as i64).expect("less than a vector");
+        let lanes = u32::try_from(before).expect("less than a vector");
         self.put(Instruction::with4(self.code(Kind::Shift), self.vector(to), self.vector(to), self.vector(to), lanes));
     }
 

@@ -18,23 +18,22 @@ pub(super) const ROWS_OF_A_PASS: i64 = 4;
 /// many rows a step. Shows in `bench --suite tiles`.
 const MOST_TIME_LEFT: f64 = 0.95;
 /// The same in blocks, whose rows are near each other anyway. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
-const MOST_TIME_LEFT_IN_BLOCKS: f64 = 0.9;
+pub(super) const MOST_TIME_LEFT_IN_BLOCKS: f64 = 0.9;
 /// With so few registers, rows of a pass push each other out: they are faster only where passes leave as little of the
 /// time as blocks need, and few of the loads. Shows in `bench --suite tiles` with AVX2.
 const FEW_REGISTERS: u32 = 16;
 /// Of the loads, what passes may leave there. Of kernels with passes that left 0.84 to 0.95 of the estimate, those whose
 /// passes need half of the loads had 1.29 (nine points), 1.48 (27 points) and 0.99 (life) of the speed without, others
-/// 0.83 (waves in space), 0.88 (a cross of nine points), 0.91 (five points) and 1.10 (seven points on a torus). Shows in
-/// the same.
+/// 0.83 (waves in space), 0.88 (a cross of nine points), 0.91 (five points, two threads) and 1.10 (seven points on a
+/// torus): `run KERNEL --schedule auto --threads 1` with AVX2, medians of 5 in turn with a build without passes.
 const MOST_LOADS_LEFT: f64 = 0.6;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
-/// alike. None if they save too little, in blocks if these are what is asked for.
+/// alike. None if they save too little; blocks want more saved ([`MOST_TIME_LEFT_IN_BLOCKS`]).
 pub(super) fn time_left(
     kernel: &Kernel,
     space: &CommonSpace,
     workload: &Workload,
-    in_blocks: bool,
 ) -> Result<Option<f64>, AffineOverflow> {
     let Some(dim) = space.names.len().checked_sub(2).filter(|dim| *dim >= usize::from(space.has_steps)) else {
         return Ok(None);
@@ -65,7 +64,7 @@ pub(super) fn time_left(
         in_passes += work * (instructions - loads + needed) / instructions;
     }
     let has_few = workload.vector_registers <= FEW_REGISTERS;
-    let most = if in_blocks || has_few { MOST_TIME_LEFT_IN_BLOCKS } else { MOST_TIME_LEFT };
+    let most = if has_few { MOST_TIME_LEFT_IN_BLOCKS } else { MOST_TIME_LEFT };
     let has_room = !has_few || loads_left <= all_loads * MOST_LOADS_LEFT;
     Ok(Some(in_passes / by_rows).filter(|left| has_room && *left <= most))
 }
@@ -143,7 +142,8 @@ mod tests {
         let space = CommonSpace::of(&kernel, Missing::AtZero, &params).unwrap();
         let machine = MachineModel::detect().vector_registers(registers);
         let workload = Workload::of(&kernel, &space, &Target { params: &params, machine, threads: 1 });
-        [false, true].map(|in_blocks| time_left(&kernel, &space, &workload, in_blocks).unwrap().is_some())
+        let left = time_left(&kernel, &space, &workload).unwrap();
+        [left.is_some(), left.is_some_and(|left| left <= MOST_TIME_LEFT_IN_BLOCKS)]
     }
 
     #[test]

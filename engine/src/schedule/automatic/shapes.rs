@@ -41,7 +41,7 @@ use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Block, Estimate, Tile, Workload};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
-use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
+use crate::schedule::automatic::passes::{MOST_TIME_LEFT_IN_BLOCKS, ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::restart::in_call;
@@ -99,13 +99,13 @@ pub(super) fn candidates(
     if matches!(found[1], Ok(None)) {
         found.push(shapes.columns());
     }
-    if let Some(left) = time_left(kernel, space, workload, false)? {
+    if let Some(left) = time_left(kernel, space, workload)? {
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
         found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
-    }
-    if let Some(left) = time_left(kernel, space, workload, true)? {
-        found.push(Shapes { time_left: Some(left), ..shapes }.blocks());
+        if left <= MOST_TIME_LEFT_IN_BLOCKS {
+            found.push(shapes.blocks());
+        }
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
