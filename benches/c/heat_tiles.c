@@ -10,7 +10,8 @@
  *   c-diamond    two grids, diamonds of time and the middle dimension (of a line: its own), `2 HALF` steps high.
  *                Diamonds of one height are independent, and threads share them. Within one, blocks march along the
  *                inner dimension of a plane, or planes along the outer one of space, skewed by one cell a step.
- *   c-registers  two grids. Rows are computed `JAM` at a time, so that a vector is loaded once for all of them.
+ *   c-registers  two grids. Of a line, the diamonds of `c-diamond`, `PASS` steps in one sweep: each step is a vector
+ *                behind the one before and takes what it reads from registers. Else rows are computed `JAM` at a time, so that a vector is loaded once for all of them.
  *                A plane is cut into strips of `WIDTH` columns, which overlap. Rows pass through a strip once for
  *                `LEVELS` steps: those between the first and the last stay in rings of a few rows, in the
  *                second-level cache. In space, the diamonds of `c-diamond`.
@@ -28,6 +29,7 @@ enum {
     LEVELS = 16,    /* steps of a pass through the rows of a plane */
     WIDTH = 512,    /* columns of its strips */
     HALO = 16,      /* columns that strips overlap on each side: whole vectors, at least LEVELS */
+    PASS = 4,       /* steps of a line in one sweep, even */
     AHEAD = 2,      /* groups of rows between what is computed and what is prefetched */
     RING = JAM + 2, /* rows that a ring holds: those that a group reads */
     RING_PITCH = WIDTH + 2 * HALO + 16,
@@ -189,6 +191,101 @@ static void naive_step(const struct heat *heat, int64_t phase)
 /* Step t of the diamond around `centre` covers the cells less than this from it. */
 static int64_t reach(const struct heat *heat, int64_t t) { return t < heat->half ? t : 2 * heat->half - t; }
 
+/* Which lanes of two vectors, the second one's behind the first one's. */
+typedef int64_t places __attribute__((vector_size(LANES * sizeof(int64_t))));
+
+/* What comes a cell before `high`, and a cell behind `low`, of two vectors that follow each other. */
+ALWAYS_INLINE vec shifted_back(vec low, vec high)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_alignr_epi64((__m512i)high, (__m512i)low, 7);
+#elif defined(__AVX__)
+    return __builtin_shuffle(low, high, (places){3, 4, 5, 6});
+#else
+    return __builtin_shuffle(low, high, (places){1, 2});
+#endif
+}
+
+ALWAYS_INLINE vec shifted_ahead(vec low, vec high)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_alignr_epi64((__m512i)high, (__m512i)low, 1);
+#elif defined(__AVX__)
+    return __builtin_shuffle(low, high, (places){1, 2, 3, 4});
+#else
+    return __builtin_shuffle(low, high, (places){1, 2});
+#endif
+}
+
+/* The last of PASS steps of a vector that far behind `from`, of which `at` has the steps and `before` those of the vector
+ * before it. */
+ALWAYS_INLINE vec sweep_vec(const double *from, vec *before, vec *at, double keep, double k)
+{
+    vec next = load(from);
+#pragma GCC unroll 8
+    for (int j = 0; j < PASS; j++) {
+        const vec value = keep * at[j] + k * (shifted_back(before[j], at[j]) + shifted_ahead(at[j], next));
+        before[j] = at[j];
+        at[j] = next;
+        next = value;
+    }
+    return next;
+}
+
+/* PASS steps of a line, in place: step j covers begin[j]..end[j]. In the core of all of them, which is whole vectors,
+ * only the last step is stored. The edges then run step by step, beside the core's old cells. Returns whether there is a
+ * core. */
+static int line_pass(const struct heat *heat, int64_t step, const int64_t *begin, const int64_t *end)
+{
+    enum { KEPT = 8, LEAST = 128 }; /* cells at each end of a core; cells of a core */
+    double *grid = heat->first[step & 1], *other = heat->first[~step & 1];
+    int64_t low = begin[0], high = end[0];
+    for (int j = 1; j < PASS; j++)
+        low = greatest(low, begin[j]), high = least(high, end[j]);
+    /* Cell 1 of a grid is aligned. */
+    const int64_t first = 1 + (low - 1 + LANES - 1) / LANES * LANES, last = 1 + (high - 1) / LANES * LANES;
+    const int64_t left = first + PASS * LANES, right = last - PASS * LANES;
+    if (right - left < LEAST)
+        return 0;
+    double old[2][KEPT], new[2][KEPT], *ends[2] = {grid + left, grid + right - KEPT};
+    for (int e = 0; e < 2; e++)
+        memcpy(old[e], ends[e], sizeof old[e]);
+    vec before[PASS] = {{0}}, at[PASS] = {{0}};
+    const double keep = 1.0 - 2.0 * heat->k, k = heat->k;
+    int64_t x = first;
+    for (; x < left + PASS * LANES; x += LANES)
+        sweep_vec(grid + x, before, at, keep, k);
+    for (; x < last; x += LANES)
+        store(grid + x - PASS * LANES, sweep_vec(grid + x, before, at, keep, k));
+    for (int e = 0; e < 2; e++) {
+        memcpy(new[e], ends[e], sizeof new[e]);
+        memcpy(ends[e], old[e], sizeof old[e]);
+    }
+    for (int j = 0; j < PASS; j++) {
+        double *to = j & 1 ? grid : other, *from = j & 1 ? other : grid;
+        line_run(to, from, begin[j], left + PASS - 1 - j, k);
+        line_run(to, from, right - PASS + 1 + j, end[j], k);
+    }
+    for (int e = 0; e < 2; e++)
+        memcpy(ends[e], new[e], sizeof new[e]);
+    return 1;
+}
+
+/* The steps from..to of the diamond around `centre` that begins at `base`, PASS at a time where it is wide enough. */
+static void line_diamond(const struct heat *heat, int64_t centre, int64_t base, int64_t from, int64_t to)
+{
+    for (int64_t t = from, steps; t < to; t += steps) {
+        int64_t begin[PASS], end[PASS];
+        for (int j = 0; j < PASS; j++) {
+            begin[j] = greatest(1, centre - reach(heat, t + j));
+            end[j] = least(heat->nx - 1, centre + reach(heat, t + j));
+        }
+        steps = t + PASS <= to && line_pass(heat, base + t, begin, end) ? PASS : 1;
+        if (steps == 1)
+            line_run(heat->first[~(base + t) & 1], heat->first[(base + t) & 1], begin[0], end[0], heat->k);
+    }
+}
+
 /* What step t of a diamond that begins at `step` does of block b. */
 static void diamond_block(const struct heat *heat, int64_t centre, int64_t step, int64_t t, int64_t b)
 {
@@ -214,6 +311,10 @@ static void diamond(const struct heat *heat, int64_t centre, int64_t base, int64
 {
     const int64_t from = greatest(first - base, 0), to = least(end - base, 2 * heat->half);
     const int64_t marched = heat->kind == SEVEN ? heat->nz : heat->nx;
+    if (heat->kind == LINE && heat->way == REGISTERS) {
+        line_diamond(heat, centre, base, from, to);
+        return;
+    }
     const int64_t blocks = heat->kind == LINE ? 1 : tiles_of(marched, heat->block, 2 * heat->half);
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t t = from; t < to; t++)
@@ -374,7 +475,7 @@ static int understand(struct heat *heat, const char *variant, const int64_t *siz
     heat->nz = dims > 2 ? sizes[0] : 1;
     heat->half = HALF[dims - 1];
     heat->block = BLOCK[dims - 1];
-    return kind < 4 && way < 3 && (way == DIAMOND || kind > FIVE || (way == REGISTERS && kind == FIVE));
+    return kind < 4 && way < 3 && (way != NAIVE || kind > FIVE);
 }
 
 static int open_fields(struct heat *heat)
@@ -412,7 +513,7 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
 void crease_advance(void *loop, int64_t steps)
 {
     struct heat *heat = loop;
-    if (heat->way == REGISTERS && heat->kind != SEVEN) {
+    if (heat->way == REGISTERS && heat->kind != SEVEN && heat->kind != LINE) {
         strips(heat, steps);
         return;
     }

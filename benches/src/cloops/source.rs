@@ -188,7 +188,7 @@ const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
 
 static SOURCES: [Source; 28] = [
     line("heat-1d"),
-    tiled("heat-1d", "line/", &["c-diamond"], N, LINE),
+    tiled("heat-1d", "line/", &["c-diamond", "c-registers"], N, LINE),
     published("heat-1d", &["c-parallelograms"]),
     Source {
         prefix: "own/",
