@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
 use crate::kernel::{BoundKernel, MappingRule, Ranges, parse_mapping};
-use crate::lower::{Bounded, LowerError, Lowered, Origins, jam_short_rows, lower, mark_reuse, prove_bounds, verified};
+use crate::lower::{Bounded, LowerError, Lowered, Origins, jam_rows, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{BufferLayout, Layout, lay_out};
@@ -302,7 +302,7 @@ fn lowered(
 /// can be shown of it, too.
 fn inside(request: &Request, lowered: Lowered, stages: &Stages) -> Result<(Bounded, Origins), Error> {
     let prove = |program| stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), program));
-    if let Some((program, origins)) = stages.time("jam", || jam_short_rows(&lowered.program, &lowered.origins)) {
+    if let Some((program, origins)) = stages.time("jam", || jam_rows(&lowered.program, &lowered.origins)) {
         debug_assert_eq!(program.verify(), Ok(()), "jammed rows keep to the loop language");
         match prove(program) {
             Ok(bounded) => return Ok((bounded, origins)),

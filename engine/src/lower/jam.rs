@@ -1,15 +1,15 @@
 //! Rows of small tiles as one strip each.
 //!
 //! In: a lowered program, and what its operations come from.   Out: the same, with what
-//! [`Program::with_short_rows_jammed`] finds.
+//! [`Program::with_rows_jammed`] finds.
 
 use crease_program::Program;
 
 use crate::lower::nodes::Origins;
 
 /// The program with short rows jammed, and what its operations come from; none if there are no such rows.
-pub(crate) fn jam_short_rows(program: &Program, origins: &Origins) -> Option<(Program, Origins)> {
-    let (program, jammed) = program.with_short_rows_jammed()?;
+pub(crate) fn jam_rows(program: &Program, origins: &Origins) -> Option<(Program, Origins)> {
+    let (program, jammed) = program.with_rows_jammed()?;
     let mut all = origins.clone();
     for (strip, operations) in jammed {
         let of_each = operations.iter().map(|(of, at)| Some(*origins.get(of)?.get(at.index())?));

@@ -50,7 +50,7 @@ use crate::storage::Sharing;
 
 pub(crate) use bounds::{Bounded, prove_bounds};
 pub use error::LowerError;
-pub(crate) use jam::jam_short_rows;
+pub(crate) use jam::jam_rows;
 pub(crate) use reuse::mark_reuse;
 pub(crate) use verified::verified;
 

@@ -1,7 +1,8 @@
-//! Unroll-and-jam of short rows: the rows of a small tile as one strip, where each reads what the one before it stored.
+//! Unroll-and-jam of rows that read what the row before them stored: those of a small tile as one strip, longer ones two
+//! at a time.
 //!
 //! In: a program.   Out: the same with a condition around such loops: where a tile is whole, one strip runs all of its
-//! rows.
+//! rows, or a loop over every second row runs two of them in one strip.
 //!
 //! A tile of 8 by 8 cells is a loop around a strip of eight iterations. Run by itself, each strip costs a call, and its
 //! loads wait for the stores of the strip before it, as they are neither at the same cells nor apart from them. With
@@ -12,6 +13,12 @@
 //! The rows of a tile are as long as each other, and there is a constant number of them: so it is for tiles inside of a
 //! domain. One operand of each `min` and `max` in the bounds makes them so, and the condition says that it decides, and
 //! that no condition in the loop holds that leads elsewhere.
+//!
+//! Of rows of more than a few cells two make a strip where this saves half of their loads, as of a line, whose rows are
+//! steps: the second one then takes what it reads from registers. That is worth it where loads and stores take longer
+//! than arithmetic, and where the second row is stored whole vectors from the first one: a vector in two lines of the
+//! cache takes several times as long to be stored. More rows than two save less, as each vector waits for that of the row
+//! before.
 //!
 //! Rows followed each other, now iterations do: of two rows that touch one cell, one of them by a store, the first may
 //! not do so in a later iteration than the second. That is decided by the distances of their streams, which have to be
@@ -26,19 +33,19 @@ mod rows;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-use crate::knobs::{JAMMED_CELLS, JAMMED_OPERATIONS, JAMMED_ROWS};
+use crate::knobs::{JAMMED_CELLS, JAMMED_OPERATIONS, JAMMED_ROWS, PAIRED_CELLS};
 use crate::limits::MAX_VARS;
 use crate::types::*;
 use forms::{Form, Leaf, Scope, sides};
-use rows::Rows;
+use rows::{Inside, Rows};
 
 /// For each strip that was made of several, which operation of which strip each of its operations was.
 pub type Jammed = BTreeMap<Var, Vec<(Var, ValueId)>>;
 
 impl Program {
-    /// The verified program with the rows of small tiles as one strip, where they may run so, and the strips that are
-    /// new; none if there are no such rows. Every run does the same as before.
-    pub fn with_short_rows_jammed(&self) -> Option<(Program, Jammed)> {
+    /// The verified program with the rows of small tiles as one strip, and longer ones two at a time, where they may run
+    /// so, and the strips that are new; none if there are no such rows. Every run does the same as before.
+    pub fn with_rows_jammed(&self) -> Option<(Program, Jammed)> {
         let mut finder = Finder { fresh: self.variables() as u32, found: FxHashMap::default(), jammed: Jammed::new() };
         finder.visit(&self.body, &mut Scope::default());
         let Finder { mut found, jammed, .. } = finder;
@@ -51,17 +58,20 @@ impl Program {
     }
 }
 
-/// What runs where a tile is whole.
-struct Tile {
-    whole: Cond,
-    body: Vec<Node>,
+/// How long rows are that become one strip.
+#[derive(Clone, Copy)]
+enum Length {
+    /// All of a tile, of a few cells each.
+    Short,
+    /// Two of them, of any length.
+    Pair,
 }
 
 struct Finder {
     /// The first number of a variable that is not taken.
     fresh: u32,
-    /// By the variable of the loop around rows.
-    found: FxHashMap<Var, Tile>,
+    /// By the variable of the loop around rows, what replaces that loop.
+    found: FxHashMap<Var, Vec<Node>>,
     jammed: Jammed,
 }
 
@@ -71,8 +81,8 @@ impl Finder {
         for node in nodes {
             match node {
                 Node::Let { var, value } => scope.define_outside(*var, value),
-                Node::For { var, body, .. } => match Loop::new(node, scope) {
-                    Some(rows) => self.jam(*var, &rows, scope),
+                Node::For { var, body, .. } => match self.jam(node, scope) {
+                    Some(jammed) => _ = self.found.insert(*var, jammed),
                     None => self.visit(body, scope),
                 },
                 Node::If { then, otherwise, .. } => {
@@ -84,38 +94,81 @@ impl Finder {
         }
     }
 
-    /// Makes one strip of the rows of a loop, if that may be.
-    fn jam<'a>(&mut self, var: Var, rows: &Loop<'a>, outside: &Scope<'a>) {
-        let Some((whole, rows)) = rows.all(outside) else { return };
+    /// What may replace a loop: where all its rows are short, or two at a time.
+    fn jam(&mut self, node: &Node, scope: &Scope<'_>) -> Option<Vec<Node>> {
+        match self.together(node, scope, Length::Short) {
+            Some(jammed) => Some(vec![jammed]),
+            None => self.in_pairs(node, scope),
+        }
+    }
+
+    /// One strip of the rows of a loop where the tile is whole, and else the loop, if that may be.
+    fn together(&mut self, node: &Node, outside: &Scope<'_>, length: Length) -> Option<Node> {
+        let (cond, rows) = Loop::new(node, outside, length)?.all(outside)?;
         let variables = self.fresh..(self.fresh + 1 + rows.variables() as u32);
         let is_too_much = rows.operations() > JAMMED_OPERATIONS || variables.end > MAX_VARS;
-        if is_too_much || !rows.are_worth_it() || !rows.may_run_by_iteration() {
-            return;
+        let is_worth_it = match length {
+            Length::Short => rows.are_worth_it(),
+            Length::Pair => {
+                let saves = rows.save_half_of_the_loads() && rows.are_stored_in_step();
+                saves && rows.length() >= PAIRED_CELLS && rows.are_busy_with_memory()
+            }
+        };
+        if is_too_much || !is_worth_it || !rows.may_run_by_iteration() {
+            return None;
         }
-        let (body, strip, origins) = rows.strip(variables.start);
+        let (then, strip, origins) = rows.strip(variables.start);
         self.fresh = variables.end;
         self.jammed.insert(strip, origins);
-        self.found.insert(var, Tile { whole, body });
+        Some(Node::If { cond, then, otherwise: vec![node.clone()] })
+    }
+
+    /// A loop over every second row, with two of them in one strip, if that may be.
+    fn in_pairs(&mut self, node: &Node, outside: &Scope<'_>) -> Option<Vec<Node>> {
+        let Node::For { lo, hi: last, step: 1, kind: LoopKind::Sequential, body, .. } = node else { return None };
+        add_steps(body, &mut Vec::new())?;
+        let (end, first) = (Var(self.fresh), Var(self.fresh + 1));
+        let mut pair = node.clone();
+        if let Node::For { lo, hi, .. } = &mut pair {
+            let behind = Int::Add(Box::new(Int::Var(first)), Box::new(Int::Const(2)));
+            *lo = Int::Var(first);
+            *hi = Int::Min(Box::new(behind), Box::new(Int::Var(end)));
+        }
+        self.fresh += 2;
+        let Some(jammed) = self.together(&pair, outside, Length::Pair) else {
+            self.fresh -= 2;
+            return None;
+        };
+        let (lo, hi, kind) = (lo.clone(), Int::Var(end), LoopKind::Sequential);
+        let pairs = Node::For { var: first, lo, hi, step: 2, kind, body: vec![jammed] };
+        Some(vec![Node::Let { var: end, value: last.clone() }, pairs])
     }
 }
 
-/// Puts conditions around loops.
-fn put(nodes: &mut [Node], found: &mut FxHashMap<Var, Tile>) {
-    for node in nodes {
-        match node {
-            Node::Let { .. } | Node::Strip(_) => {}
-            Node::For { var, body, .. } => match found.remove(var) {
-                Some(Tile { whole, body }) => {
-                    let otherwise = std::mem::replace(node, Node::Let { var: Var(0), value: Int::Const(0) });
-                    *node = Node::If { cond: whole, then: body, otherwise: vec![otherwise] };
+/// Puts what was found in the place of loops.
+fn put(nodes: &mut Vec<Node>, found: &mut FxHashMap<Var, Vec<Node>>) {
+    let mut at = 0;
+    while at < nodes.len() {
+        let replacement = match &mut nodes[at] {
+            Node::Let { .. } | Node::Strip(_) => None,
+            Node::For { var, body, .. } => {
+                let replacement = found.remove(var);
+                if replacement.is_none() {
+                    put(body, found);
                 }
-                None => put(body, found),
-            },
+                replacement
+            }
             Node::If { then, otherwise, .. } => {
                 put(then, found);
                 put(otherwise, found);
+                None
             }
+        };
+        let count = replacement.as_ref().map_or(1, Vec::len);
+        if let Some(replacement) = replacement {
+            nodes.splice(at..=at, replacement);
         }
+        at += count;
     }
 }
 
@@ -165,27 +218,39 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// A loop over the rows of a small tile.
+/// A loop over rows.
 struct Loop<'a> {
     var: Var,
     ends: Ends<'a>,
     steps: Vec<Step<'a>>,
+    /// Most cells of a row.
+    most_cells: i64,
 }
 
 impl<'a> Loop<'a> {
     /// The loop, if it runs a few times around strips alone.
-    fn new(node: &'a Node, scope: &Scope<'a>) -> Option<Self> {
+    fn new(node: &'a Node, scope: &Scope<'a>, length: Length) -> Option<Self> {
         let Node::For { var, lo, hi, step: 1, kind: LoopKind::Sequential, body } = node else { return None };
         let mut steps = Vec::new();
         add_steps(body, &mut steps)?;
         let ends = Ends::of(lo, hi, scope, JAMMED_ROWS)?;
-        Some(Loop { var: *var, ends, steps })
+        let most_cells = match length {
+            Length::Short => JAMMED_CELLS,
+            Length::Pair => i64::MAX,
+        };
+        Some(Loop { var: *var, ends, steps, most_cells })
     }
 
     /// All rows, and when they are all there is.
     fn all(&self, outside: &Scope<'a>) -> Option<(Cond, Rows<'a>)> {
         let mut not_negative = self.ends.decide(outside)?;
-        let (mut scope, mut rows) = (outside.clone(), Rows::default());
+        let lets = self.steps.iter().filter_map(|step| match step {
+            Step::Let(var, value) => Some(Node::Let { var: *var, value: (*value).clone() }),
+            Step::Assume(..) | Step::Strip(_) => None,
+        });
+        let first = (self.ends.low.int, self.ends.low.plus);
+        let mut rows = Rows::new(Inside { var: self.var, first, lets: lets.collect() });
+        let mut scope = outside.clone();
         let first = outside.of_leaf(&self.ends.low)?;
         let strips = self.lengths(&first, &mut scope)?;
         for row in 0..self.ends.length {
@@ -199,7 +264,7 @@ impl<'a> Loop<'a> {
                         let ends = ends.next()?;
                         not_negative.extend(ends.decide(&scope)?);
                         let length = scope.of_leaf(&ends.high)?.constant_difference(&scope.of_leaf(&ends.low)?)?;
-                        rows.add(strip, length, &scope)?;
+                        rows.add(strip, (row, length), &scope)?;
                     }
                 }
             }
@@ -216,7 +281,7 @@ impl<'a> Loop<'a> {
                 Step::Let(var, value) => scope.define(*var, value),
                 Step::Assume(..) => {}
                 Step::Strip(strip) => {
-                    let ends = Ends::of(&strip.lo, &strip.hi, scope, JAMMED_CELLS)?;
+                    let ends = Ends::of(&strip.lo, &strip.hi, scope, self.most_cells)?;
                     for (int, side) in ends.choices() {
                         if scope.choices.insert(int, side).is_some_and(|other| other != side) {
                             return None;

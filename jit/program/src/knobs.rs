@@ -62,6 +62,10 @@ pub(crate) const JAMMED_ROWS: i64 = 16;
 /// after the other, and not in one strip, where rows begin a cell apart. Shows in the same, with other widths of tiles.
 pub(crate) const JAMMED_CELLS: i64 = 16;
 
+/// Cells of rows that two make a strip of, at least. Shows in the seconds of
+/// `run heat-1d --schedule "rows parallelogram(t 64, x 64)" --set N=8192 --set T=8192 --threads 1`, with other widths.
+pub(crate) const PAIRED_CELLS: i64 = 64;
+
 /// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the
 /// same.
 pub(crate) const JAMMED_OPERATIONS: usize = 256;

@@ -27,6 +27,17 @@ pub(super) fn renamed(var: Var, body: &[Node], fresh: &mut u32) -> Renamed {
     Renamed { body, var: renaming.names[&var], originals }
 }
 
+/// Definitions with fresh variables, numbered from `fresh` on, and an expression that uses them; one variable from
+/// outside gets another name.
+pub(super) fn renamed_lets((from, to): (Var, Var), lets: &[Node], int: &Int, fresh: &mut u32) -> (Vec<Node>, Int) {
+    let mut renaming = Renaming { names: FxHashMap::from_iter([(from, to)]), fresh };
+    renaming.definitions(lets);
+    let (mut lets, mut int) = (lets.to_vec(), int.clone());
+    renaming.nodes(&mut lets);
+    renaming.int(&mut int);
+    (lets, int)
+}
+
 struct Renaming<'f> {
     names: FxHashMap<Var, Var>,
     fresh: &'f mut u32,

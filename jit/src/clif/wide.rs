@@ -63,7 +63,12 @@ impl<'a> Emitter<'a, '_> {
         };
         let (function, code) = self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= code.streams;
-        let groups = rings.map(|rings| &rings.groups).filter(|_| target.features().lane_shifts == LaneShifts::Anywhere);
+        // With AVX2, only what the strip has stored is shared (`load_sharing`).
+        let may_share = match target.features().lane_shifts {
+            LaneShifts::Anywhere => true,
+            LaneShifts::ByHalves => loads_behind_a_store(plan.strip),
+        };
+        let groups = rings.map(|rings| &rings.groups).filter(|_| may_share);
         let joined = match groups.filter(|groups| groups.has_neighbours(plan)) {
             Some(groups) => self.joined(groups, &facts, &options, &code),
             None => None,
@@ -188,6 +193,12 @@ impl<'a> Emitter<'a, '_> {
 /// Bytes from the corner of a table to a cell, one more than at most, in strips that gather cells: 32 bits hold them,
 /// and where in its word the corner of narrow cells is.
 pub(super) const FARTHEST_CELL: i64 = (1 << 31) - 4;
+
+/// Whether an iteration loads something when it has stored something.
+fn loads_behind_a_store(strip: &Strip) -> bool {
+    let mut behind = strip.ops.iter().skip_while(|op| !matches!(op, Op::Store { .. }));
+    behind.any(|op| matches!(op, Op::Load { .. }))
+}
 
 /// How each store of a strip is to be made.
 fn store_hints(strip: &Strip, non_temporal: NonTemporal) -> Vec<StoreHint> {

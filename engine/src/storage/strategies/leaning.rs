@@ -32,7 +32,7 @@ pub(crate) type Leaning = (Vec<i64>, i64);
 /// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
 /// cell is read more than one step later.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
-    let Some(Lean { lean, skew, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let Some(Lean { lean, skew, fast_lean, slant, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
     let mut leans = vec![lean.clone()];
@@ -54,8 +54,10 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
             step = step.checked_add(lean[k].checked_mul(pitch)?)?;
             rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?.checked_add(std::mem::take(&mut more_rows))?;
         }
-        let longer = grid.pitches(step).into_iter().max()?;
-        gamma[0] = longer.checked_mul(-sign)?;
+        // Rows that begin some cells further back each step begin at multiples all the same.
+        let slanted = grid.pitches(step.checked_mul(-sign)?.checked_sub(slant)?).into_iter().max_by_key(|by| by.abs())?;
+        gamma[0] = slanted.checked_add(slant)?;
+        let longer = gamma[0].checked_abs()?;
         let margin = steps.checked_mul(longer.checked_sub(step)?.checked_add(along)?)?;
         Some((gamma, grid.up(rows.checked_mul(pitch)?.checked_add(margin)?)?))
     };
@@ -92,6 +94,8 @@ struct Lean {
     skew: Vec<i64>,
     /// How far rows reach ahead along themselves.
     fast_lean: i64,
+    /// By how many cells a step rows of a tile begin further back.
+    slant: i64,
     /// The steps of a tile.
     steps: i64,
 }
@@ -127,10 +131,10 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
     let fast = problem.fast_dimension(array);
     let fast_lean = std::mem::take(&mut lean[fast]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
+    let slant = std::mem::take(&mut skew[fast]);
     skew.iter_mut().zip(&lean).for_each(|(skew, lean)| *skew = (*skew).max(*lean));
-    skew[fast] = 0;
     let leans = leaning_dimensions(&skew) > 0 || tiled[fast] && fast_lean > 0;
-    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, steps })
+    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, slant, steps })
 }
 
 /// Rows that run in one pass of the lanes, column after column.

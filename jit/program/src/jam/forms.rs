@@ -33,9 +33,9 @@ pub(super) type Choices<'a> = FxHashMap<&'a Int, Side>;
 #[derive(Clone, Debug)]
 pub(super) struct Leaf<'a> {
     /// The number is this expression,
-    int: &'a Int,
+    pub(super) int: &'a Int,
     /// and so much more.
-    plus: i64,
+    pub(super) plus: i64,
     /// What decides for it.
     pub(super) choices: Vec<(&'a Int, Side)>,
 }
@@ -123,6 +123,26 @@ impl<'a> Scope<'a> {
             true => Some(Form::constant(of.constant.rem_euclid(modulus))),
             false => self.as_term(int),
         }
+    }
+
+    /// A form that leaves the same remainder as an expression, with coefficients that are remainders, too.
+    pub(super) fn residue(&self, int: &'a Int, modulus: i64) -> Option<Form<'a>> {
+        let form = match int {
+            Int::Var(var) if let Some(Some(value)) = self.inside.get(var) => self.residue(value, modulus)?,
+            Int::Add(a, b) => self.residue(a, modulus)?.plus(&self.residue(b, modulus)?, 1)?,
+            Int::Sub(a, b) => self.residue(a, modulus)?.plus(&self.residue(b, modulus)?, -1)?,
+            Int::Mod(x, of) | Int::Wrap(x, of) if of % modulus == 0 => self.residue(x, modulus)?,
+            Int::MulMod(factor, x, of) if of % modulus == 0 => self.residue(x, modulus)?.times(*factor)?,
+            Int::Min(a, b) | Int::Max(a, b) => match self.choices.get(int) {
+                Some(Side::Left) => self.residue(a, modulus)?,
+                Some(Side::Right) => self.residue(b, modulus)?,
+                None => self.as_term(int)?,
+            },
+            _ => self.form(int)?,
+        };
+        let mut reduced = form.with_coefficients(|coefficient| coefficient.rem_euclid(modulus));
+        reduced.constant = reduced.constant.rem_euclid(modulus);
+        (reduced.terms().len() <= MOST_TERMS).then_some(reduced)
     }
 
     /// An expression as a term, if it is the same in all iterations.
