@@ -101,7 +101,8 @@ pub enum Rounding {
     Exact,
     /// To multiples of the most lanes of a vector dimension.
     Lanes,
-    /// To whole cache lines, apart from those that would make rows alias.
+    /// To whole cache lines, apart from those that would make rows alias. Steps of tiles whose rows begin some cells
+    /// further back each step are as many cells short of whole lines, or longer: so rows begin at lines.
     Lines,
     /// To powers of two.
     PowerOfTwo,

@@ -35,6 +35,7 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
     let Some(Lean { lean, skew, fast_lean, slant, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
+    let slant = if matches!(grid, Grid::Lines(_)) { slant } else { 0 };
     let mut leans = vec![lean.clone()];
     if skew != lean {
         leans.push(skew);
@@ -55,8 +56,8 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
             rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?.checked_add(std::mem::take(&mut more_rows))?;
         }
         // Rows that begin some cells further back each step begin at multiples all the same.
-        let slanted = grid.pitches(step.checked_mul(-sign)?.checked_sub(slant)?).into_iter().max_by_key(|by| by.abs())?;
-        gamma[0] = slanted.checked_add(slant)?;
+        let further_back = grid.pitches(step.checked_mul(-sign)?.checked_sub(slant)?);
+        gamma[0] = further_back.into_iter().max_by_key(|by| by.abs())?.checked_add(slant)?;
         let longer = gamma[0].checked_abs()?;
         let margin = steps.checked_mul(longer.checked_sub(step)?.checked_add(along)?)?;
         Some((gamma, grid.up(rows.checked_mul(pitch)?.checked_add(margin)?)?))
