@@ -3,9 +3,9 @@
 //! In: strips in the order in which they run, each with the forms of its streams.   Out: whether they may run iteration
 //! by iteration, and the strip that does that.
 //!
-//! A stream in a ring is at a remainder. Where two of them differ by a constant, so do the remainders, the shorter way
-//! around; a ring is longer than both ways of a strip, or nothing is said. Where such a stream starts is computed once
-//! for all that differ from it by constants, as the first of them has it.
+//! A stream in a ring is at a remainder. Two that start a constant apart may meet both ways around: where the longer way
+//! is shorter than a strip, nothing is said. Where such a stream starts is computed once for all that are a constant
+//! from it, as the first of them has it.
 
 use rustc_hash::FxHashMap;
 
