@@ -11,7 +11,8 @@
  *                Diamonds of one height are independent, and threads share them. Within one, blocks march along the
  *                inner dimension of a plane, or planes along the outer one of space, skewed by one cell a step.
  *   c-registers  two grids. Of a line, the diamonds of `c-diamond`, `PASS` steps in one sweep: each step is a vector
- *                behind the one before and takes what it reads from registers. Else rows are computed `JAM` at a time, so that a vector is loaded once for all of them.
+ *                behind the one before and takes what it reads from registers.
+ *                Else rows are computed `JAM` at a time, so that a vector is loaded once for all of them.
  *                A plane is cut into strips of `WIDTH` columns, which overlap. Rows pass through a strip once for
  *                `LEVELS` steps: those between the first and the last stay in rings of a few rows, in the
  *                second-level cache. In space, the diamonds of `c-diamond`.
@@ -191,29 +192,18 @@ static void naive_step(const struct heat *heat, int64_t phase)
 /* Step t of the diamond around `centre` covers the cells less than this from it. */
 static int64_t reach(const struct heat *heat, int64_t t) { return t < heat->half ? t : 2 * heat->half - t; }
 
-/* Which lanes of two vectors, the second one's behind the first one's. */
-typedef int64_t places __attribute__((vector_size(LANES * sizeof(int64_t))));
-
-/* What comes a cell before `high`, and a cell behind `low`, of two vectors that follow each other. */
-ALWAYS_INLINE vec shifted_back(vec low, vec high)
+/* The vector that begins at lane `first` of two that follow each other. */
+ALWAYS_INLINE vec vector_from(vec low, vec high, int first)
 {
 #if defined(__AVX512F__)
-    return (vec)_mm512_alignr_epi64((__m512i)high, (__m512i)low, 7);
-#elif defined(__AVX__)
-    return __builtin_shuffle(low, high, (places){3, 4, 5, 6});
+    return (vec)_mm512_alignr_epi64((__m512i)high, (__m512i)low, first);
 #else
-    return __builtin_shuffle(low, high, (places){1, 2});
-#endif
-}
-
-ALWAYS_INLINE vec shifted_ahead(vec low, vec high)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_alignr_epi64((__m512i)high, (__m512i)low, 1);
-#elif defined(__AVX__)
-    return __builtin_shuffle(low, high, (places){1, 2, 3, 4});
-#else
-    return __builtin_shuffle(low, high, (places){1, 2});
+    typedef int64_t places __attribute__((vector_size(sizeof(vec))));
+    places lanes;
+#pragma GCC unroll 8
+    for (int lane = 0; lane < LANES; lane++)
+        lanes[lane] = first + lane;
+    return __builtin_shuffle(low, high, lanes);
 #endif
 }
 
@@ -224,7 +214,7 @@ ALWAYS_INLINE vec sweep_vec(const double *from, vec *before, vec *at, double kee
     vec next = load(from);
 #pragma GCC unroll 8
     for (int j = 0; j < PASS; j++) {
-        const vec value = keep * at[j] + k * (shifted_back(before[j], at[j]) + shifted_ahead(at[j], next));
+        const vec value = keep * at[j] + k * (vector_from(before[j], at[j], LANES - 1) + vector_from(at[j], next, 1));
         before[j] = at[j];
         at[j] = next;
         next = value;

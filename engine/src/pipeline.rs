@@ -298,7 +298,7 @@ fn lowered(
     Ok(Lowered { program, ..lowered })
 }
 
-/// The program, known to stay inside its buffers, and what its operations come from: with short rows jammed where that
+/// The program, known to stay inside its buffers, and what its operations come from: with rows jammed where that
 /// can be shown of it, too.
 fn inside(request: &Request, lowered: Lowered, stages: &Stages) -> Result<(Bounded, Origins), Error> {
     let prove = |program| stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), program));
@@ -306,7 +306,7 @@ fn inside(request: &Request, lowered: Lowered, stages: &Stages) -> Result<(Bound
         debug_assert_eq!(program.verify(), Ok(()), "jammed rows keep to the loop language");
         match prove(program) {
             Ok(bounded) => return Ok((bounded, origins)),
-            Err(error) => debug!("short rows are left apart: {error}"),
+            Err(error) => debug!("rows are left apart: {error}"),
         }
     }
     Ok((prove(lowered.program)?, lowered.origins))

@@ -1,4 +1,4 @@
-//! Rows of small tiles as one strip each.
+//! Rows of small tiles as one strip, and longer ones two at a time.
 //!
 //! In: a lowered program, and what its operations come from.   Out: the same, with what
 //! [`Program::with_rows_jammed`] finds.
@@ -7,7 +7,7 @@ use crease_program::Program;
 
 use crate::lower::nodes::Origins;
 
-/// The program with short rows jammed, and what its operations come from; none if there are no such rows.
+/// The program with rows jammed, and what its operations come from; none if there are no such rows.
 pub(crate) fn jam_rows(program: &Program, origins: &Origins) -> Option<(Program, Origins)> {
     let (program, jammed) = program.with_rows_jammed()?;
     let mut all = origins.clone();

@@ -63,7 +63,8 @@ pub(crate) const JAMMED_ROWS: i64 = 16;
 pub(crate) const JAMMED_CELLS: i64 = 16;
 
 /// Cells of rows that two make a strip of, at least. Shows in the seconds of
-/// `run heat-1d --schedule "rows parallelogram(t 64, x 64)" --set N=8192 --set T=8192 --threads 1`, with other widths.
+/// `run engine/tests/filetests/fold/line_in_slanted_tiles.crk --set N=8192 --set T=8192 --set k=0.23 --fill u=1 --threads 1`,
+/// with narrower tiles in that text.
 pub(crate) const PAIRED_CELLS: i64 = 64;
 
 /// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the

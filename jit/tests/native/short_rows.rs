@@ -52,12 +52,8 @@ let v5 = max({width} * v1 - {skew} * v2, {reach})
         writeln!(text, "m{stream} = u[base {line} * v4, pos v5 + {offset}, stride 1]").unwrap();
     }
     let count = offsets.len();
-    writeln!(text, "m{count} = u[base {line} * v3, pos v5, stride 1]\n%0 = scalar k").unwrap();
-    (0..count).for_each(|load| writeln!(text, "%{} = load m{load}: {ty}", load + 1).unwrap());
-    (0..count)
-        .for_each(|load| writeln!(text, "%{} = fma %{}, %0, %{}", count + 1 + load, count + load, load + 1).unwrap());
-    writeln!(text, "%{}: store m{count}, %{}", 2 * count + 1, 2 * count).unwrap();
-    text += "}\n";
+    writeln!(text, "m{count} = u[base {line} * v3, pos v5, stride 1]").unwrap();
+    text += &(chain(count, ty) + "}\n");
     if second {
         writeln!(text, "strip v8 in v5 .. {end} + 1 lanes {lanes} {{").unwrap();
         writeln!(text, "m0 = u[base {line} * v3, pos v5, stride 1] m1 = w[pos v5 + {}, stride 1]", random.i64(-2..3))
@@ -67,8 +63,18 @@ let v5 = max({width} * v1 - {skew} * v2, {reach})
     text + "} } } }\n"
 }
 
-/// Tiles of short or long rows of a line that is kept in a ring, in which a step is `back` cells behind the one before: a text
-/// with two arguments, the first and the last step.
+/// Operations of a strip that loads from its first `count` streams and stores to the one behind them.
+fn chain(count: usize, ty: &str) -> String {
+    let mut text = "%0 = scalar k\n".to_owned();
+    (0..count).for_each(|load| writeln!(text, "%{} = load m{load}: {ty}", load + 1).unwrap());
+    (0..count)
+        .for_each(|load| writeln!(text, "%{} = fma %{}, %0, %{}", count + 1 + load, count + load, load + 1).unwrap());
+    writeln!(text, "%{}: store m{count}, %{}", 2 * count + 1, 2 * count).unwrap();
+    text
+}
+
+/// Tiles of short or long rows of a line that is kept in a ring, in which a step is `back` cells behind the one before:
+/// a text with two arguments, the first and the last step.
 fn tiles_in_a_ring(seed: u64) -> String {
     let mut random = Rng::with_seed(seed);
     let ty = ["f64", "f32"][random.usize(0..2)];
@@ -110,12 +116,8 @@ let v5 = max({width} * v1 - {skew} * v2, {reach})
         writeln!(text, "m{stream} = u[pos {at}, ring {ring}, stride 1]").unwrap();
     }
     let count = offsets.len();
-    writeln!(text, "m{count} = u[pos mod(v3 + v5, {ring}), ring {ring}, stride 1]\n%0 = scalar k").unwrap();
-    (0..count).for_each(|load| writeln!(text, "%{} = load m{load}: {ty}", load + 1).unwrap());
-    (0..count)
-        .for_each(|load| writeln!(text, "%{} = fma %{}, %0, %{}", count + 1 + load, count + load, load + 1).unwrap());
-    writeln!(text, "%{}: store m{count}, %{} }}", 2 * count + 1, 2 * count).unwrap();
-    text + "} } } }\n"
+    writeln!(text, "m{count} = u[pos mod(v3 + v5, {ring}), ring {ring}, stride 1]").unwrap();
+    text + &chain(count, ty) + "} } } } }\n"
 }
 
 #[test]
