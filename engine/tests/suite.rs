@@ -19,6 +19,7 @@ mod errors;
 mod expanded_texts;
 mod expansion;
 mod filetests;
+mod fronts;
 mod further_sizes;
 mod fused_observers;
 mod given;

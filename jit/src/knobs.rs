@@ -69,6 +69,11 @@ pub(crate) const HELD_RESULTS: usize = 32;
 /// enough for two rows that follow each other to be usually updated by the same core. Shows in `bench --suite quick`.
 pub(crate) const RUNS_PER_THREAD: u64 = 4;
 
+/// Looks of a thread that waits in a loop of fronts before it takes what others were to run: some microseconds, in which
+/// they mostly come to it themselves. Shows in the seconds of
+/// `run heat-1d --schedule auto --set N=1600000 --set T=1000`.
+pub(crate) const LOOKS_BEFORE_TAKING: u32 = 64;
+
 /// For how long a thread that waits for the next loop of a call does nothing else. Shows in the seconds of
 /// `run heat-2d-5pt --schedule auto --set N=4000 --set T=192`.
 pub(crate) const HELPERS_SPIN: Duration = Duration::from_micros(20);

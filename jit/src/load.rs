@@ -19,13 +19,13 @@ pub struct Load {
     pub calls: u64,
     /// Time from the begin to the end of each call, all together.
     pub wall: Duration,
-    /// Parallel loops that ran; a barrier followed each.
+    /// Parallel loops that ran; a barrier followed each, unless it was a front.
     pub loops: u64,
     /// Of the wall time, what passed in parallel loops. Outside of them one thread runs, and the others have nothing to
     /// do.
     pub in_loops: Duration,
     /// Of the threads' time in parallel loops, what passed with nothing to do because a loop had fewer iterations than
-    /// there are threads.
+    /// there are threads. Fronts are not among these: several run at a time.
     pub too_few: Duration,
     /// What each worker did.
     pub workers: Vec<WorkerLoad>,
@@ -169,6 +169,18 @@ impl Recorder {
         calls.loops += 1;
         calls.in_loops += wall;
         calls.too_few += times(wall, idle);
+    }
+
+    /// A front, a parallel loop that no barrier follows, which gets its number.
+    pub(crate) fn front(&self) -> u64 {
+        let mut calls = lock(&self.calls);
+        calls.loops += 1;
+        calls.loops - 1
+    }
+
+    /// That fronts took so long, from the first one's begin to the last one's end.
+    pub(crate) fn fronts_took(&self, wall: Duration) {
+        lock(&self.calls).in_loops += wall;
     }
 
     /// A run of iterations of the loop of that number on a worker.

@@ -4,7 +4,8 @@
 //! the caller knows to be valid.
 //!
 //! Iterations of a parallel loop touch no cell that another one writes, so results do not depend on the number of
-//! threads or on which of them runs what. A barrier follows every loop.
+//! threads or on which of them runs what. A barrier follows every loop, but fronts on threads of our own: of these
+//! several are open, and each iteration waits for those that it needs (`jit/src/fronts.rs`).
 //!
 //! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker
 //! has a number below the number of threads, of the pool whose loop it is and of no other, and runs an iteration to its
@@ -23,13 +24,17 @@
 use crate::affinity::{Affinity, Places, UntilDone, settle};
 use crate::denormals::{Denormals, Mode};
 use crate::frame::Slot;
+use crate::fronts::{Head, Walk};
 use crate::knobs::RUNS_PER_THREAD;
 use crate::load::{Load, Recorder};
-use crate::team::Team;
+use crate::loop_body::{Front, LoopBody, Shared};
+use crate::team::{Inside, Opened, Team};
 use crate::workers::{Hosted, PoolError, Workers};
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The degree of parallelism, and the threads to go with it; clones share them.
 #[derive(Clone, Debug)]
@@ -159,6 +164,8 @@ pub(crate) struct Entered<'p> {
     outside: Mode,
     /// Where workers stay.
     places: Option<&'p Places>,
+    /// A loop of fronts that has begun.
+    fronts: RefCell<Option<OpenFronts<'p>>>,
 }
 
 impl<'p> Entered<'p> {
@@ -171,7 +178,8 @@ impl<'p> Entered<'p> {
     ) -> R {
         let until_done = mode.enter();
         let _let_go = UntilDone;
-        work(&Entered { workers, lead, recorder, mode, outside: until_done.found(), places })
+        let (outside, fronts) = (until_done.found(), RefCell::default());
+        work(&Entered { workers, lead, recorder, mode, outside, places, fronts })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -190,11 +198,62 @@ impl<'p> Entered<'p> {
         }
     }
 
+    /// The team that this call leads, if there is one and nobody else wants its threads.
+    fn team(&self) -> Option<&'p Arc<Team>> {
+        self.workers?.team().filter(|team| self.lead.is_some() && !team.is_in_the_way())
+    }
+
+    /// Runs the iterations of a front, now or until [`Self::end_fronts`]; what they need beside the front's number is
+    /// copied.
+    ///
+    /// # Safety
+    /// As for [`parallel_for`]; `captured` is the length of the environment.
+    unsafe fn front(&self, shared: Shared, captured: usize, head: Head) {
+        if head.lo >= head.hi {
+            return;
+        }
+        let mut fronts = self.fronts.borrow_mut();
+        if fronts.is_none() {
+            // What is alone waits for nobody, and nobody for it.
+            let team = self.team().filter(|_| head.hi.abs_diff(head.lo) > 1);
+            let Some((team, workers)) = team.zip(self.workers) else {
+                drop(fronts);
+                return self.for_runs(head.lo, head.hi, 1, |worker, lo, hi| {
+                    // SAFETY: as in `parallel_for`.
+                    unsafe { shared.run(worker, lo, hi) }
+                });
+            };
+            settle(self.places, 0);
+            let helping = Helping { team, recorder: self.recorder, mode: self.mode, places: self.places };
+            // SAFETY: this call leads, and nothing else is open.
+            *fronts = Some(unsafe { OpenFronts::begin(helping, workers.threads()) });
+        }
+        let Some(OpenFronts { helping, leader, .. }) = fronts.as_mut() else { return };
+        let number = self.recorder.map_or(0, Recorder::front);
+        // SAFETY: the caller's.
+        let fill = |front: &mut Front| unsafe { front.fill(shared, captured, number) };
+        // SAFETY: this call leads.
+        unsafe {
+            helping.team.fronts.open(leader, head, fill, &|front, worker, lo, hi| helping.run(front, worker, (lo, hi)))
+        };
+    }
+
+    /// Returns when all fronts have ended.
+    fn end_fronts(&self) {
+        if let Some(mut open) = self.fronts.take() {
+            let OpenFronts { helping, leader, begun, .. } = &mut open;
+            helping.team.fronts.end(leader, &|front, worker, lo, hi| helping.run(front, worker, (lo, hi)));
+            if let Some(recorder) = self.recorder {
+                recorder.fronts_took(begun.elapsed());
+            }
+        }
+    }
+
     /// The same, of at least one iteration; there are this many.
     fn spread(&self, (lo, hi, step): (i64, i64, i64), iterations: u64, run: impl Fn(usize, i64, i64) + Sync) {
         // The main function is on the current thread, in the right mode.
         let Some(workers) = self.workers else { return run(0, lo, hi) };
-        let team = workers.team().filter(|team| self.lead.is_some() && !team.is_in_the_way());
+        let team = self.team();
         if iterations == 1
             && let Some(worker) = if team.is_some() { Some(0) } else { workers.current() }
         {
@@ -222,32 +281,59 @@ impl<'p> Entered<'p> {
     }
 }
 
-/// The compiled body of a parallel loop: runs the iterations `lo..hi`, in steps it knows, on the worker of that number.
-pub(crate) type LoopBody =
-    unsafe extern "C" fn(frame: *const Slot, environment: *const i64, worker: usize, lo: i64, hi: i64);
-
-/// What every run of a loop gets.
-#[derive(Clone, Copy)]
-struct Shared {
-    body: LoopBody,
-    frame: *const Slot,
-    environment: *const i64,
+/// A loop of fronts that has begun.
+struct OpenFronts<'p> {
+    /// Closed and left by all when it is dropped, before what follows.
+    _opened: Opened<'p>,
+    helping: Box<Helping<'p>>,
+    /// Where the leader is.
+    leader: Walk,
+    begun: Instant,
 }
 
-// SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the cells it writes
-// are disjoint between iterations of a parallel loop (only a `Verified` program is compiled), or between the workers
-// that run them.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    /// Runs the iterations `lo..hi` on the worker of that number.
+impl<'p> OpenFronts<'p> {
+    /// Lets helpers in.
     ///
     /// # Safety
-    /// The fields are those one call of [`parallel_for`] was given, and that call has not returned. The worker's number
-    /// is below the threads of the pool it was given, and no other call runs for that worker.
-    unsafe fn run(&self, worker: usize, lo: i64, hi: i64) {
-        // SAFETY: the body, the frame and the environment belong together and are alive; see above.
-        unsafe { (self.body)(self.frame, self.environment, worker, lo, hi) }
+    /// The current thread leads the team, and nothing is open there until this is dropped.
+    unsafe fn begin(helping: Helping<'p>, threads: &'p ThreadPool) -> OpenFronts<'p> {
+        let (team, helping) = (helping.team, Box::new(helping));
+        let leader = team.fronts.begin();
+        // SAFETY: it stays where it is until `_opened` is dropped, which is done first.
+        let inside: &'p Helping<'p> = unsafe { &*std::ptr::from_ref(&*helping) };
+        // SAFETY: the caller's.
+        let opened = unsafe { team.open(threads, inside) };
+        OpenFronts { _opened: opened, helping, leader, begun: Instant::now() }
+    }
+}
+
+/// What workers need to help with fronts.
+struct Helping<'p> {
+    team: &'p Arc<Team>,
+    recorder: Option<&'p Recorder>,
+    mode: Mode,
+    places: Option<&'p Places>,
+}
+
+impl Inside for Helping<'_> {
+    fn work(&self, worker: usize) {
+        let _until_done = self.mode.enter();
+        settle(self.places, worker);
+        let gives_way = || self.team.is_in_the_way();
+        self.team.fronts.help(worker, gives_way, &|front, worker, lo, hi| self.run(front, worker, (lo, hi)));
+    }
+}
+
+impl Helping<'_> {
+    /// Runs iterations of a front.
+    fn run(&self, front: &Front, worker: usize, (lo, hi): (i64, i64)) {
+        // SAFETY: the front's frame lives until all fronts have ended; workers are numbered below the threads, and run
+        // one after the other what they have taken.
+        let run = || unsafe { front.run(worker, lo, hi) };
+        match self.recorder {
+            None => run(),
+            Some(recorder) => recorder.run(worker, front.number, (lo, hi), run),
+        }
     }
 }
 
@@ -275,6 +361,38 @@ pub(crate) unsafe extern "C" fn parallel_for(
         // its threads, for each of which `Compiled::run` has seen a copy, and gives a worker one run at a time.
         unsafe { shared.run(worker, lo, hi) }
     });
+}
+
+/// Runs the iterations `lo..hi` of a front, which may go on until [`end_fronts`] is called. An iteration begins when
+/// those from `behind` below it to `ahead` above it of the `open - 1` fronts before have ended, and all before. Called by compiled code.
+///
+/// # Safety
+/// As for [`parallel_for`], but for the environment, of which the first `captured` numbers are copied.
+pub(crate) unsafe extern "C" fn front_for(
+    entered: *const Entered<'_>,
+    body: LoopBody,
+    frame: *const Slot,
+    environment: *const i64,
+    captured: usize,
+    lo: i64,
+    hi: i64,
+    open: u64,
+    behind: i64,
+    ahead: i64,
+) {
+    // SAFETY: `Compiled::run` keeps it for as long as its code runs.
+    let entered = unsafe { &*entered };
+    // SAFETY: the caller's.
+    unsafe { entered.front(Shared { body, frame, environment }, captured, Head { lo, hi, open, behind, ahead }) };
+}
+
+/// Returns when all fronts have ended. Called by compiled code.
+///
+/// # Safety
+/// `entered` is what this call of compiled code was started with.
+pub(crate) unsafe extern "C" fn end_fronts(entered: *const Entered<'_>) {
+    // SAFETY: `Compiled::run` keeps it for as long as its code runs.
+    unsafe { &*entered }.end_fronts();
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Functions that compiled code calls by name.
 
-use crate::parallel::parallel_for;
+use crate::parallel::{end_fronts, front_for, parallel_for};
 
 /// Runs a parallel loop: [`parallel_for`].
 pub(crate) const PARALLEL_FOR: &str = "crease_parallel_for";
+/// Runs a front: [`front_for`].
+pub(crate) const FRONT_FOR: &str = "crease_front_for";
+/// Waits for all fronts: [`end_fronts`].
+pub(crate) const END_FRONTS: &str = "crease_end_fronts";
 /// `(factor * b) mod modulus` in 128 bits.
 pub(crate) const MUL_MOD: &str = "crease_mul_mod";
 /// The remainder of doubles.
@@ -13,9 +17,11 @@ pub(crate) const REMF: &str = "crease_remf";
 
 /// Every name with its address. Those without a prefix are Cranelift's names for what it calls where the processor has
 /// no fused multiply-add, or no instruction that rounds to integers.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 14] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 16] {
     [
         (PARALLEL_FOR, parallel_for as *const u8),
+        (FRONT_FOR, front_for as *const u8),
+        (END_FRONTS, end_fronts as *const u8),
         (MUL_MOD, mul_mod as *const u8),
         (REM, rem as *const u8),
         (REMF, remf as *const u8),

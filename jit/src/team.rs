@@ -28,7 +28,9 @@ use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
+use crate::fronts::Fronts;
 use crate::knobs::{HELPERS_LINGER, HELPERS_SPIN};
+use crate::loop_body::Front;
 
 /// A helper in the team's word, which counts those inside in its lower half.
 const ONE_INSIDE: u64 = 1;
@@ -54,6 +56,8 @@ pub(crate) struct Team {
     is_called: Vec<AtomicBool>,
     /// Calls that have no team and want the threads of the pool: helpers give way to them.
     others: AtomicUsize,
+    /// Fronts of the present call.
+    pub(crate) fronts: Fronts<Front>,
 }
 
 // SAFETY: `work` is written by the leader while no loop is open and nobody is inside, and read by helpers inside; there
@@ -70,11 +74,29 @@ struct Share {
     end: AtomicU64,
 }
 
-/// What is done for each run: `call(what, worker, run)`.
+/// What workers do while something is open.
+pub(crate) trait Inside: Sync {
+    /// On each of them once.
+    fn work(&self, worker: usize);
+}
+
+/// The runs of a loop.
+struct LoopRuns<'t, F> {
+    team: &'t Team,
+    run: &'t F,
+}
+
+impl<F: Fn(usize, u64) + Sync> Inside for LoopRuns<'_, F> {
+    fn work(&self, worker: usize) {
+        self.team.take_runs(worker, self.run);
+    }
+}
+
+/// What each worker inside does, once: `call(what, worker)`.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     what: *const (),
-    call: unsafe fn(*const (), usize, u64),
+    call: unsafe fn(*const (), usize),
 }
 
 impl Team {
@@ -86,6 +108,7 @@ impl Team {
             shares: (0..workers).map(|_| Share::default()).collect(),
             is_called: (0..workers).map(|_| AtomicBool::new(false)).collect(),
             others: AtomicUsize::new(0),
+            fronts: Fronts::new(workers),
         })
     }
 
@@ -106,28 +129,38 @@ impl Team {
     /// # Safety
     /// No other thread leads the team, nor does this one already.
     pub(crate) unsafe fn lead<F: Fn(usize, u64) + Sync>(self: &Arc<Team>, pool: &ThreadPool, runs: u64, run: &F) {
-        /// # Safety
-        /// `what` is an `F` that is shared with the current thread.
-        unsafe fn call<F: Fn(usize, u64) + Sync>(what: *const (), worker: usize, at: u64) {
-            // SAFETY: see above.
-            let run = unsafe { &*what.cast::<F>() };
-            run(worker, at);
-        }
-        self.call_helpers(pool);
         let workers = self.shares.len() as u64;
         let first = |worker: u64| (u128::from(runs) * u128::from(worker) / u128::from(workers)) as u64;
         for (worker, share) in (0..).zip(&self.shares) {
             share.next.store(first(worker), Ordering::Relaxed);
             share.end.store(first(worker + 1), Ordering::Relaxed);
         }
-        let work = Work { what: std::ptr::from_ref(run).cast(), call: call::<F> };
+        let loop_runs = LoopRuns { team: self, run };
+        // SAFETY: the caller's; what is opened is closed before `loop_runs` ends.
+        let _closed_at_the_end = unsafe { self.open(pool, &loop_runs) };
+        loop_runs.work(0);
+    }
+
+    /// Lets helpers in, each of which calls [`Inside::work`] once, until what is returned is dropped: that waits until
+    /// all have returned.
+    ///
+    /// # Safety
+    /// No other thread leads the team, nor does this one already. What is returned is dropped, while `work` is alive.
+    pub(crate) unsafe fn open<'t, W: Inside>(self: &'t Arc<Team>, pool: &ThreadPool, work: &'t W) -> Opened<'t> {
+        /// # Safety
+        /// `what` is a `W` that is shared with the current thread.
+        unsafe fn call<W: Inside>(what: *const (), worker: usize) {
+            // SAFETY: see above.
+            let work = unsafe { &*what.cast::<W>() };
+            work.work(worker);
+        }
+        self.call_helpers(pool);
+        let work = Work { what: std::ptr::from_ref(work).cast(), call: call::<W> };
         // SAFETY: the last loop was closed and left by all (`Opened`), and nobody else leads.
         unsafe { *self.work.get() = Some(work) };
         let opened = self.word.load(Ordering::Relaxed) & !(OPEN | INSIDE);
         self.word.store(opened.wrapping_add(ONE_OPENING) | OPEN, Ordering::Release);
-        let _closed_at_the_end = Opened(self);
-        // SAFETY: `run` is alive, and is what `call` takes.
-        unsafe { self.take_runs(0, work) };
+        Opened(self)
     }
 
     /// Calls the helpers that have ended.
@@ -148,11 +181,11 @@ impl Team {
             let word = self.word.load(Ordering::Relaxed);
             if word & OPEN != 0 && word & !INSIDE != last && self.enter(word) {
                 last = word & !INSIDE;
-                let _left_at_the_end = Inside(self);
+                let _left_at_the_end = Entrance(self);
                 // SAFETY: this helper is inside.
                 if let Some(work) = unsafe { *self.work.get() } {
                     // SAFETY: inside, what the leader gave is alive, and goes with its function.
-                    unsafe { self.take_runs(worker, work) };
+                    unsafe { (work.call)(work.what, worker) };
                 }
                 (idle_since, looks) = (Instant::now(), 0);
                 continue;
@@ -187,10 +220,7 @@ impl Team {
     }
 
     /// Runs of the worker's own share, then of those of the others.
-    ///
-    /// # Safety
-    /// What the work refers to is alive, and is what its function takes.
-    unsafe fn take_runs(&self, worker: usize, work: Work) {
+    fn take_runs(&self, worker: usize, run: &impl Fn(usize, u64)) {
         let count = self.shares.len();
         for other in 0..count {
             let share = &self.shares[(worker + other) % count];
@@ -199,8 +229,7 @@ impl Team {
             while share.next.load(Ordering::Relaxed) < end {
                 let at = share.next.fetch_add(1, Ordering::Relaxed);
                 if at < end {
-                    // SAFETY: the caller's.
-                    unsafe { (work.call)(work.what, worker, at) };
+                    run(worker, at);
                 }
             }
         }
@@ -208,7 +237,7 @@ impl Team {
 }
 
 /// An open loop: closed, and left by all, when it is dropped.
-struct Opened<'t>(&'t Team);
+pub(crate) struct Opened<'t>(&'t Team);
 
 impl Drop for Opened<'_> {
     fn drop(&mut self) {
@@ -226,9 +255,9 @@ impl Drop for Opened<'_> {
 }
 
 /// A helper inside a loop.
-struct Inside<'t>(&'t Team);
+struct Entrance<'t>(&'t Team);
 
-impl Drop for Inside<'_> {
+impl Drop for Entrance<'_> {
     fn drop(&mut self) {
         self.0.word.fetch_sub(ONE_INSIDE, Ordering::Release);
     }

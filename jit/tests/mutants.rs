@@ -117,7 +117,7 @@ fn assert_same_in_any_order(program: &Program) {
 }
 
 /// Kinds of changes.
-const KINDS: usize = 8;
+const KINDS: usize = 9;
 
 /// Makes one change; gives its kind, or none if the program has nothing of the kind drawn.
 fn mutate(program: &mut Program, random: &mut fastrand::Rng) -> Option<usize> {
@@ -132,6 +132,17 @@ fn mutate(program: &mut Program, random: &mut fastrand::Rng) -> Option<usize> {
             shift(if random.bool() { lo } else { hi }, random);
         }
         1 => *pick(&mut loops, random)?.2 = LoopKind::Parallel,
+        8 => {
+            drop((strips, loops));
+            let mut fronts = Vec::new();
+            loops_of_fronts(&mut program.body, &mut fronts);
+            let far = |random: &mut fastrand::Rng| Some(random.u32(0..4)).filter(|far| *far < 3);
+            **pick(&mut fronts, random)? = LoopKind::Fronts(Needs {
+                open: random.u32(2..=MOST_OPEN_FRONTS),
+                behind: far(random),
+                ahead: far(random),
+            });
+        }
         _ => {
             let strip = pick(&mut strips, random)?;
             change_strip(strip, kind, random)?;
@@ -232,6 +243,21 @@ fn find_modulus(int: &mut Int) -> Option<&mut i64> {
 
 fn pick<'a, T>(all: &'a mut [T], random: &mut fastrand::Rng) -> Option<&'a mut T> {
     if all.is_empty() { None } else { all.get_mut(random.usize(..all.len())) }
+}
+
+/// Loops that could be loops of fronts.
+fn loops_of_fronts<'n>(nodes: &'n mut [Node], found: &mut Vec<&'n mut LoopKind>) {
+    for node in nodes {
+        match node {
+            Node::For { step: 1, kind, body, .. } if LoopKind::front_of(body).is_some() => found.push(kind),
+            Node::For { body, .. } => loops_of_fronts(body, found),
+            Node::If { then, otherwise, .. } => {
+                loops_of_fronts(then, found);
+                loops_of_fronts(otherwise, found);
+            }
+            Node::Let { .. } | Node::Strip(_) => {}
+        }
+    }
 }
 
 type Head<'n> = (&'n mut Int, &'n mut Int, &'n mut LoopKind);

@@ -4,7 +4,8 @@
 //! Alias facts, lanes, parallel loops and private buffers rest on the proof of the mapping and the legality of the
 //! schedule; this looks at addresses alone.
 
-use crease_kernels::catalogue;
+use crease::StrategyChoice;
+use crease_kernels::{catalogue, find};
 
 use crate::{is_left_for_later, is_thorough};
 
@@ -39,4 +40,30 @@ fn no_run_contradicts_its_program() {
     }
     let wanted = if is_thorough() { 60 } else { 30 };
     assert!(looked_at > wanted, "only {looked_at} runs were short enough");
+}
+
+/// Kernels of several arrays, stages and walls, in tiles of time that run in parallel.
+#[test]
+fn fronts_need_no_more_than_they_are_said_to() {
+    let names = ["lbm-d2q5-cavity", "lbm-d2q9-cavity", "fdtd-2d", "elastic-2d", "wave-1d-4th"];
+    let mut looked_at = 0;
+    for entry in names.map(|name| find(name).expect("it is in the library")) {
+        let kernel = entry.kernel().unwrap();
+        let first = if entry.name.contains("1d") { "x" } else { "y" };
+        for tiles in ["split(t 8) parallelogram(t 4, d 3)", "pipelined(t 4, d 2)"] {
+            let schedule = format!("rows {}", tiles.replace("d ", &format!("{first} ")));
+            let plan = kernel.plan().schedule(&schedule).strategy(StrategyChoice::Auto);
+            let sizes = &entry.tests[0].sizes;
+            let plan = sizes.iter().fold(plan, |plan, &(name, value)| plan.size(name, value.max(12))).build();
+            let plan = plan.unwrap_or_else(|error| panic!("{} {schedule}: {error}", entry.name));
+            let program = plan.program();
+            let lengths: Vec<u64> = program.buffers.iter().map(|buffer| buffer.cells.expect("a length")).collect();
+            for call in [[0, 13], [3, 20]] {
+                let found = program.verify_exactly(&call, &lengths, BUDGET);
+                assert_eq!(found, Ok(()), "{} {schedule}\n{program}", entry.name);
+            }
+            looked_at += usize::from(program.to_string().contains("fronts("));
+        }
+    }
+    assert!(looked_at >= 8, "only {looked_at} programs have fronts");
 }

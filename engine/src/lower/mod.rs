@@ -17,6 +17,7 @@ mod conditions;
 mod error;
 mod expressions;
 mod forward;
+mod fronts;
 mod inside;
 mod jam;
 mod lanes;

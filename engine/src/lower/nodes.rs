@@ -7,7 +7,7 @@
 //! strip of length one, together with those that read from it. The lanes of a strip are those of its vector dimension;
 //! a parallel innermost dimension is cut into blocks, so that it can be shared among threads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crease_isl::ast::{AstExpr, AstNode};
 use crease_program::{
@@ -18,6 +18,7 @@ use crate::analysis::model::Model;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::lower::address::Iteration;
 use crate::lower::error::LowerError;
+use crate::lower::fronts::{FrontLoops, Fronts};
 use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of};
 use crate::lower::names::{arguments, is_task_coordinate, iterator_dim};
@@ -60,6 +61,8 @@ pub(crate) fn build_program<'c>(
         scopes: Scopes::new(),
         iterators: Vec::new(),
         in_parallel: false,
+        parallel: HashMap::new(),
+        fronts: Fronts::new(),
         loaded: BTreeSet::new(),
         origins: Origins::new(),
         work: 0,
@@ -100,6 +103,10 @@ pub(super) struct Builder<'b, 'c, 'k> {
     /// Loop iterators in scope, with their values.
     pub(super) iterators: Vec<(String, Linear)>,
     in_parallel: bool,
+    /// The time dimensions of parallel loops.
+    parallel: HashMap<Var, usize>,
+    /// Which of these need how much of the one before.
+    fronts: Fronts,
     /// Arrays that some operation loads so far, also of strips that could not be finished.
     loaded: BTreeSet<ArrayId>,
     /// What the operations of each strip come from.
@@ -216,10 +223,28 @@ impl Builder<'_, '_, '_> {
         self.in_parallel &= !parallel;
         self.iterators.pop();
         let body = self.scopes.close();
-        let kind = if parallel { LoopKind::Parallel } else { LoopKind::Sequential };
+        let kind = if parallel { LoopKind::Parallel } else { self.sequential_kind(the_loop, &body) };
+        if parallel && let Some(dim) = iterator_dim(the_loop.iterator) {
+            self.parallel.insert(var, dim);
+        }
         let (lo, hi) = (the_loop.lo.clone(), the_loop.hi.clone());
         self.scopes.push(Node::For { var, lo, hi, step: the_loop.step, kind, body });
         Ok(())
+    }
+
+    /// Whether the iterations of a loop that is not parallel are fronts that need no barrier between them.
+    fn sequential_kind(&self, the_loop: &Loop<'_>, body: &[Node]) -> LoopKind {
+        let front = LoopKind::front_of(body).filter(|_| the_loop.step == 1 && !self.in_parallel);
+        let needs = front.and_then(|front| {
+            let Node::For { var, .. } = front else { return None };
+            let loops = FrontLoops {
+                outer: self.iterators.iter().filter_map(|(name, _)| iterator_dim(name)).collect(),
+                fronts: iterator_dim(the_loop.iterator)?,
+                parallel: *self.parallel.get(var)?,
+            };
+            self.fronts.needs((self.model, self.layout), self.versions, &loops)
+        });
+        needs.map_or(LoopKind::Sequential, LoopKind::Fronts)
     }
 
     /// Turns a loop over straight-line statements into strips; false if some address cannot be expressed in one.

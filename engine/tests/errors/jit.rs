@@ -130,6 +130,14 @@ fn independence(cases: &mut Cases) {
             "rows in parallel that overlap",
             rows("parallel ", "lanes 1 { m0 = u[base 7 * v0, pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 }"),
         ),
+        (
+            "fronts of which each iteration writes what the next one did in the front before",
+            parsed(
+                "program fronts() {\nbuffer u: f64[24] write\nbuffer w: f64[8] write per_worker 8\n\
+                 fronts(2, 0, 0) for v0 in 0 .. 3 {\nparallel for v1 in 0 .. 2 {\nstrip v2 in 0 .. 8 lanes 1 {\n\
+                 m0 = u[base 8 * v1 + 8 * mod(v0, 2), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 }\n}\n}\n}",
+            ),
+        ),
     ];
     for (done, program) in wrong {
         let exact = program.verify_exactly(&[], &[24, 8], 10_000).unwrap_err();

@@ -3,7 +3,8 @@
 //! In: a program, arguments, buffer lengths.   Out: nothing, or the first claim that the run breaks, with the cell.
 //!
 //! It shares nothing with the proof of `independence` but the addresses: alias facts and lanes are compared with the
-//! cells of each strip as it comes, parallel loops with all cells that their iterations touch. Loads from a worker's
+//! cells of each strip as it comes, parallel loops with all cells that their iterations touch, and loops of fronts with
+//! those that the last fronts have touched. Loads from a worker's
 //! copy have to find what the same iteration has stored. So what it accepts is right for these arguments, and what it
 //! refuses is wrong.
 //!
@@ -113,6 +114,22 @@ pub enum Claim {
         /// What the first one does.
         other: Box<Place>,
     },
+    /// A loop of fronts.
+    #[error(
+        "iteration {} needs iteration {} of a front before, as both touch cell {cell} of `{buffer}`, and the loop of \
+         fronts over {var} does not say so",
+        iterations.1, iterations.0
+    )]
+    Front {
+        /// The variable of the loop over fronts.
+        var: Var,
+        /// Values of the parallel loop's variable, of the earlier front and of the later one.
+        iterations: (i64, i64),
+        /// The buffer's name.
+        buffer: String,
+        /// A cell of both, which one of them writes.
+        cell: usize,
+    },
     /// What a worker's copy holds.
     #[error("the iteration has not stored what it loads from cell {cell} of its copy of `{buffer}`")]
     Unwritten {
@@ -125,7 +142,7 @@ pub enum Claim {
 
 impl Program {
     /// Looks at every cell that a run with these arguments touches, on buffers of these lengths: whether it keeps to
-    /// the program's alias facts, lanes and parallel loops, and finds in workers' copies what it has put there.
+    /// the program's alias facts, lanes, parallel loops and fronts, and finds in workers' copies what it has put there.
     ///
     /// # Errors
     /// [`ExactError`]: the first thing that it does not keep to, in the order of the run.
@@ -141,7 +158,8 @@ impl Program {
         let vars = vec![0; self.variables()];
         let env = Env { args, vars };
         let (scratch, path, own) = (Scratch::default(), Vec::new(), FxHashSet::default());
-        let mut run = Run { program: self, env, lengths, budget, left: budget, scratch, path, own, races: None };
+        let (races, fronts) = (None, None);
+        let mut run = Run { program: self, env, lengths, budget, left: budget, scratch, path, own, races, fronts };
         run.block(&self.body)
     }
 }
@@ -161,6 +179,39 @@ struct Run<'a> {
     own: FxHashSet<(BufferId, usize)>,
     /// Of the parallel loop that is running.
     races: Option<Races>,
+    /// Of the loop of fronts that is running.
+    fronts: Option<LastFronts>,
+}
+
+/// What the last fronts of a loop have touched.
+struct LastFronts {
+    var: Var,
+    needs: Needs,
+    front: i64,
+    cells: FxHashMap<(BufferId, usize), Vec<FrontTouch>>,
+}
+
+/// A front, an iteration in it, and whether that has written the cell.
+type FrontTouch = (i64, i64, bool);
+
+impl LastFronts {
+    /// Notes an access. Gives an iteration of an earlier front that it meets and must not.
+    fn touch(&mut self, at: (BufferId, usize), iteration: i64, is_store: bool) -> Option<i64> {
+        let (front, needs) = (self.front, self.needs);
+        let touches = self.cells.entry(at).or_default();
+        touches.retain(|(earlier, ..)| front - earlier < i64::from(needs.open));
+        let is_far = |far: Option<u32>, distance: i64| far.is_some_and(|far| distance > i64::from(far));
+        let met = touches.iter().find(|(earlier, other, stores)| {
+            *earlier != front
+                && (*stores || is_store)
+                && (is_far(needs.behind, iteration - other) || is_far(needs.ahead, other - iteration))
+        });
+        let met = met.map(|(_, other, _)| *other);
+        if !touches.contains(&(front, iteration, is_store)) {
+            touches.push((front, iteration, is_store));
+        }
+        met
+    }
 }
 
 /// What the iterations of a parallel loop have touched.
@@ -244,8 +295,15 @@ impl Run<'_> {
                     let (cells, places) = (FxHashMap::default(), Vec::new());
                     self.races = Some(Races { var: *var, iteration: lo, cells, places });
                 }
+                let needs = if let LoopKind::Fronts(needs) = *kind { Some(needs) } else { None };
+                if let Some(needs) = needs.filter(|_| self.races.is_none()) {
+                    self.fronts = Some(LastFronts { var: *var, needs, front: lo, cells: FxHashMap::default() });
+                }
                 for value in (0..trips).map(|at| lo + at * step) {
                     self.env.vars[var.index()] = value;
+                    if let Some(fronts) = self.fronts.as_mut().filter(|fronts| fronts.var == *var) {
+                        fronts.front = value;
+                    }
                     if let Some(races) = self.races.as_mut().filter(|_| is_parallel) {
                         races.iteration = value;
                         self.own.clear();
@@ -255,6 +313,9 @@ impl Run<'_> {
                 if is_parallel {
                     self.races = None;
                     self.own.clear();
+                }
+                if needs.is_some() && self.races.is_none() {
+                    self.fronts = None;
                 }
                 Ok(())
             }
@@ -357,6 +418,13 @@ impl Run<'_> {
                     let other = Box::new(races.places[place].clone());
                     let claim = Claim::Race { var, iterations, buffer: name(), cell, other };
                     return Err(self.broken(part, claim));
+                }
+                let iteration = races.iteration;
+                if let Some(fronts) = &mut self.fronts
+                    && let Some(other) = fronts.touch((buffer, cell), iteration, access.is_store)
+                {
+                    let (var, iterations) = (fronts.var, (other, iteration));
+                    return Err(self.broken(part, Claim::Front { var, iterations, buffer: name(), cell }));
                 }
             }
         }

@@ -302,6 +302,31 @@ pub enum Fault {
         /// The other operation.
         other: Box<Place>,
     },
+    /// Iterations of fronts that are far from each other and may touch one cell, which one of them writes.
+    #[error(
+        "it is not shown that fronts of the loop over {var} need no more of each other than they say: \
+         iterations beyond that may touch the same cell of `{buffer}`"
+    )]
+    FrontsUnproved {
+        /// The loop's variable.
+        var: Var,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// A number of fronts that cannot be open at a time.
+    #[error("from 2 to {MOST_OPEN_FRONTS} fronts may be open at a time, not {open}")]
+    OpenFronts {
+        /// The number.
+        open: u32,
+    },
+    /// A loop of fronts that has no front.
+    #[error(
+        "a loop of fronts goes on by 1, with definitions and one parallel loop in it, and that over {var} does not"
+    )]
+    NoFronts {
+        /// The loop's variable.
+        var: Var,
+    },
     /// The proof of independence has spent its effort.
     #[error("the program is too intricate to show that its loops, lanes and alias facts are right")]
     TooIntricate,

@@ -2,8 +2,8 @@
 //!
 //! In: a program that is well-formed.   Out: nothing, or the first claim that could not be shown.
 //!
-//! Three kinds of claims let code reorder accesses: alias facts, the number of lanes that may run in lock-step, and
-//! parallel loops. Each says that certain pairs of accesses never meet in a cell, and each is shown pair by pair
+//! Four kinds of claims let code reorder accesses: alias facts, the number of lanes that may run in lock-step, parallel
+//! loops, and loops of fronts (`fronts`). Each says that certain pairs of accesses never meet in a cell, and each is shown pair by pair
 //! (`apart`), with variables for the two iterations:
 //! - **alias fact**: a load and a store of one strip, in the iterations in which the fact says that they do not meet;
 //! - **lanes**: of two operations, the one that comes first in the strip, in one of the next `lanes - 1` iterations,
@@ -17,13 +17,13 @@
 //!
 //! Cost: strips squared in a parallel loop, memory operations squared in a strip; in all at most the effort of a scope.
 
+use super::accesses::{accesses, last_of, may_meet, stored, stream_of};
 use super::affine::Affine;
 use super::apart::Cell;
 use super::fault::{Fault, VerifyError};
-use super::interval::Interval;
+use super::fronts;
 use super::place::{Part, Place, Step};
 use super::rename::{Renamed, renamed};
-use super::scope::Scope;
 use super::sites::{Site, Steps, Visited, Walker};
 use super::types::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,15 +33,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// # Errors
 /// The first claim that could not be shown; it may hold nevertheless.
 pub(super) fn prove_independence(program: &Program) -> Result<(), VerifyError> {
-    let scope = Scope::new(vec![Interval::ALL; program.args.len()]);
-    let fresh = program.variables() as u32;
-    let mut walker = Walker { scope, path: Vec::new(), fresh, in_parallel: false, decided: Vec::new() };
-    walker.visit(&program.body, &mut |walker, site| match site {
+    Walker::new(program).visit(&program.body, &mut |walker, site| match site {
         Site::Strip(strip) => {
             let facts = alias_facts(walker, strip)?;
             lanes(walker, strip, &facts)
         }
         Site::Parallel { steps, count, body } => parallel(program, walker, &steps, count, body),
+        Site::Fronts { steps, needs, body } => fronts::prove(program, walker, steps, needs, body),
     })
 }
 
@@ -111,14 +109,6 @@ fn lanes(walker: &mut Walker, strip: &Strip, facts: &Facts) -> Visited {
     Ok(())
 }
 
-/// The stream of a load or store.
-fn stream_of(op: &Op) -> Option<StreamId> {
-    match op {
-        Op::Load { stream, .. } | Op::Store { stream, .. } => Some(*stream),
-        _ => None,
-    }
-}
-
 /// Whether two memory operations of a strip touch different cells, in all its iterations that relate so.
 fn are_apart(walker: &mut Walker, strip: &Strip, (first, second): (ValueId, ValueId), ahead: Ahead) -> bool {
     let Some(lo) = Affine::of(&strip.lo) else { return false };
@@ -140,11 +130,6 @@ fn are_apart(walker: &mut Walker, strip: &Strip, (first, second): (ValueId, Valu
     apart
 }
 
-/// The last iteration of a strip.
-fn last_of(strip: &Strip) -> Option<Affine> {
-    Affine::of(&strip.hi)?.plus(&Affine::constant(1), -1)
-}
-
 /// Proves that no two iterations of a parallel loop touch one cell that one of them writes. The variables of the
 /// earlier one are in scope.
 fn parallel(program: &Program, walker: &Walker, steps: &Steps<'_>, count: Var, body: &[Node]) -> Visited {
@@ -159,7 +144,7 @@ fn parallel(program: &Program, walker: &Walker, steps: &Steps<'_>, count: Var, b
     let pair = Pair { program, written: &written, steps, count, copy: &copy, loop_path: &walker.path };
     earlier.visit(body, &mut |walker, site| match site {
         Site::Strip(strip) => pair.earlier(walker, strip),
-        Site::Parallel { .. } => Ok(()),
+        Site::Parallel { .. } | Site::Fronts { .. } => Ok(()),
     })
 }
 
@@ -176,20 +161,11 @@ struct Pair<'p> {
     loop_path: &'p [Step],
 }
 
-/// A load or a store that another iteration might meet.
-struct Access<'p> {
-    op: ValueId,
-    buffer: BufferId,
-    is_store: bool,
-    cell: Option<Cell>,
-    stream: &'p Stream,
-}
-
 impl Pair<'_> {
     /// Compares a strip of the earlier iteration with all strips of the later one.
     fn earlier(&self, walker: &mut Walker, strip: &Strip) -> Visited {
         let mut later = walker.clone();
-        let Some(own) = self.accesses(&mut later, strip).filter(|own| !own.is_empty()) else { return Ok(()) };
+        let Some(own) = accesses(self.written, &mut later, strip).filter(|own| !own.is_empty()) else { return Ok(()) };
         if later.iteration(&self.steps, Some(self.count)).is_none() {
             return Ok(());
         }
@@ -198,7 +174,7 @@ impl Pair<'_> {
         later.visit(&self.copy.body, &mut |walker, site| {
             let Site::Strip(strip) = site else { return Ok(()) };
             let outer = walker.scope.len();
-            for other in self.accesses(walker, strip).iter().flatten() {
+            for other in accesses(self.written, walker, strip).iter().flatten() {
                 let Some(one) = own.iter().find(|one| may_meet(one, other, &walker.scope)) else { continue };
                 let other = Place { path: self.original(&walker.path), part: Part::Op(other.op) };
                 let buffer = self.program.buffers[one.buffer.index()].name.clone();
@@ -211,28 +187,6 @@ impl Pair<'_> {
         })
     }
 
-    /// Loads and stores of a strip in buffers that the loop writes, one for each stream and kind; none if the strip
-    /// does not run. The strip's variable comes into scope.
-    fn accesses<'s>(&self, walker: &mut Walker, strip: &'s Strip) -> Option<Vec<Access<'s>>> {
-        let (lo, last) = (Affine::of(&strip.lo), last_of(strip));
-        let (lower, upper) = (lo.iter().cloned().collect(), last.into_iter().collect());
-        if !walker.scope.choose(strip.var, lower, upper) {
-            return None;
-        }
-        let mut found: Vec<Access<'s>> = Vec::new();
-        for (op, content) in (0..).map(ValueId).zip(&strip.ops) {
-            let Some(id) = stream_of(content) else { continue };
-            let stream = &strip.streams[id.index()];
-            let is_store = matches!(content, Op::Store { .. });
-            let is_new = !found.iter().any(|known| std::ptr::eq(known.stream, stream) && known.is_store == is_store);
-            if is_new && self.written.contains(&stream.buffer) {
-                let cell = lo.as_ref().and_then(|lo| Cell::of(stream, lo, &Affine::var(strip.var)));
-                found.push(Access { op, buffer: stream.buffer, is_store, cell, stream });
-            }
-        }
-        Some(found)
-    }
-
     /// A path in the later iteration by the names of the program.
     fn original(&self, path: &[Step]) -> Vec<Step> {
         let name = |var: Var| self.copy.originals.get(&var).copied().unwrap_or(var);
@@ -242,31 +196,5 @@ impl Pair<'_> {
             other => other,
         };
         path.iter().map(step).collect()
-    }
-}
-
-fn may_meet(one: &Access<'_>, other: &Access<'_>, scope: &Scope) -> bool {
-    let differ = || Some(one.cell.as_ref()?.differs(other.cell.as_ref()?, scope));
-    one.buffer == other.buffer && (one.is_store || other.is_store) && differ() != Some(true)
-}
-
-/// The buffers that all workers share and that some strip stores to.
-fn stored(program: &Program, nodes: &[Node], found: &mut FxHashSet<BufferId>) {
-    for node in nodes {
-        match node {
-            Node::Let { .. } => {}
-            Node::For { body, .. } => stored(program, body, found),
-            Node::If { then, otherwise, .. } => {
-                stored(program, then, found);
-                stored(program, otherwise, found);
-            }
-            Node::Strip(strip) => found.extend(strip.ops.iter().filter_map(|op| match op {
-                Op::Store { stream, .. } => {
-                    let buffer = strip.streams[stream.index()].buffer;
-                    Some(buffer).filter(|buffer| program.buffers[buffer.index()].copies == Copies::One)
-                }
-                _ => None,
-            })),
-        }
     }
 }

@@ -236,7 +236,7 @@ impl Machine<'_> {
                 self.spend(head, trips as u128)?;
                 let inside = Step::For { node, var: *var };
                 // The last value and the sum behind it have 64 bits.
-                if *kind == LoopKind::Sequential || self.in_parallel {
+                if *kind != LoopKind::Parallel || self.in_parallel {
                     // Inside another parallel loop it is sequential.
                     return self.iterations(inside, (0..trips).map(|at| lo + at * step), body);
                 }

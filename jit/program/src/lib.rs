@@ -7,6 +7,7 @@
 //! and is the oracle for every code generator; `bounds` and `dry_run` say which cells a run may touch, `reuse` which
 //! soon again, `phase` where rows of them begin; `tile_graph` which pieces of a run need which.
 
+mod accesses;
 mod affine;
 mod apart;
 mod bounds;
@@ -19,6 +20,7 @@ mod element;
 mod environment;
 mod exact;
 mod fault;
+mod fronts;
 pub mod functions;
 mod independence;
 pub mod integers;

@@ -8,6 +8,7 @@
 
 use super::affine::Affine;
 use super::fault::{Fault, VerifyError};
+use super::interval::Interval;
 use super::place::{Part, Place, Step};
 use super::scope::Scope;
 use super::types::*;
@@ -19,6 +20,8 @@ pub(super) enum Site<'n> {
     /// A parallel loop that is in no other one. Its variable is in scope, as is `count`, which counts its iterations
     /// and may be the same.
     Parallel { steps: Steps<'n>, count: Var, body: &'n [Node] },
+    /// A loop of fronts that is in no parallel one. Its variable is in scope.
+    Fronts { steps: Steps<'n>, needs: Needs, body: &'n [Node] },
 }
 
 /// Head of a loop.
@@ -47,6 +50,13 @@ pub(super) struct Walker {
 pub(super) type Visited = Result<(), VerifyError>;
 
 impl Walker {
+    /// At the beginning of a program, of whose arguments nothing is known.
+    pub(super) fn new(program: &Program) -> Walker {
+        let scope = Scope::new(vec![Interval::ALL; program.args.len()]);
+        let fresh = program.variables() as u32;
+        Walker { scope, path: Vec::new(), fresh, in_parallel: false, decided: Vec::new() }
+    }
+
     /// The error of a claim that could not be shown here.
     pub(super) fn error(&self, part: Part, fault: Fault) -> VerifyError {
         // What is not known any more cannot be shown either.
@@ -101,6 +111,13 @@ impl Walker {
                 let steps = Steps { var: *var, lo, hi, step: *step };
                 if let Some(count) = self.iteration(&steps, None) {
                     let was_parallel = self.in_parallel;
+                    if let LoopKind::Fronts(needs) = *kind
+                        && !was_parallel
+                    {
+                        self.path.push(Step::For { node, var: *var });
+                        visitor(self, Site::Fronts { steps, needs, body })?;
+                        self.path.pop();
+                    }
                     if *kind == LoopKind::Parallel && !was_parallel {
                         self.in_parallel = true;
                         self.path.push(Step::For { node, var: *var });

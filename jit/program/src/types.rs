@@ -237,6 +237,24 @@ pub enum LoopKind {
     /// In any order and at the same time; a barrier follows the loop. No iteration touches a cell that another one
     /// writes, which [`Verified`](super::Verified) proves. Inside another parallel loop it runs sequentially.
     Parallel,
+    /// One after the other, each with definitions and one parallel loop, which no barrier follows: a **front**. An
+    /// iteration of it begins when those that it needs of the fronts before have ended ([`Needs`]). That this is enough
+    /// [`Verified`](super::Verified) proves. Inside a parallel loop it is sequential, and so is the loop in it.
+    Fronts(Needs),
+}
+
+/// Fronts of a loop that may be open at a time, at most.
+pub const MOST_OPEN_FRONTS: u32 = 4;
+
+/// What an iteration `p` of a front needs of the fronts before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Needs {
+    /// Fronts that may be open at a time, from 2 to [`MOST_OPEN_FRONTS`]: earlier ones have ended as a whole.
+    pub open: u32,
+    /// Of the others it needs the iterations `p - behind ..= p + ahead`; without a number, all below `p`.
+    pub behind: Option<u32>,
+    /// Without a number, all above `p`.
+    pub ahead: Option<u32>,
 }
 
 /// The innermost run: `ops` for each `var` in `lo..hi` (step 1).

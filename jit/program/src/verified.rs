@@ -3,7 +3,7 @@
 //! In: any program.   Out: a [`Verified`] one, which nothing changes any more, or what was not shown.
 //!
 //! Compiled code relies on three kinds of facts: that the program means something (`verify`), that its claims of
-//! independence hold (`independence`: alias facts, lanes, parallel loops), and that a call stays in its buffers and in
+//! independence hold (`independence`: alias facts, lanes, parallel loops, fronts), and that a call stays in its buffers and in
 //! 64 bits (`bounds`, asked for at each call). The first two are facts of the program; this type is their proof. The
 //! third is one of the lengths of buffers too, and may come with it.
 //!
@@ -18,7 +18,7 @@ use super::types::Program;
 use std::fmt;
 use std::ops::Deref;
 
-/// A program that is well-formed and whose alias facts, lanes and parallel loops are proved.
+/// A program that is well-formed and whose alias facts, lanes, parallel loops and fronts are proved.
 ///
 /// What a load finds in a worker's copy of a buffer ([`super::Copies::PerWorker`]) is not part of this: an iteration
 /// that reads there what it has not written reads some other iteration's number.
@@ -52,7 +52,10 @@ impl Verified {
     ///   as it says;
     /// - blocks of any size up to a strip's [`super::Strip::lanes`] leave the same in memory;
     /// - no iteration of a [`super::LoopKind::Parallel`] loop that is in no other one touches a cell that another
-    ///   iteration of the same run of that loop writes, cells of [`super::Copies::PerWorker`] buffers excepted.
+    ///   iteration of the same run of that loop writes, cells of [`super::Copies::PerWorker`] buffers excepted;
+    /// - of a [`super::LoopKind::Fronts`] loop that is in no parallel one, no iteration of a front touches a cell that an
+    ///   iteration of one of the `open - 1` fronts before writes, or the other way round, unless it says that it needs
+    ///   that one ([`super::Needs`]), with the same exception.
     pub unsafe fn new_unchecked(program: Program) -> Result<Verified, VerifyError> {
         program.verify()?;
         Ok(Verified { program, inside: None })

@@ -128,9 +128,17 @@ impl Verifier<'_> {
                 self.int(value).map_err(self.at(head))?;
                 self.define(*var).map_err(self.at(head))
             }
-            Node::For { var, lo, hi, step, body, .. } => {
+            Node::For { var, lo, hi, step, kind, body } => {
                 self.int(lo).and_then(|()| self.int(hi)).map_err(self.at(head))?;
                 positive("step", *step).map_err(self.at(head))?;
+                if let LoopKind::Fronts(Needs { open, .. }) = *kind {
+                    if !(2..=MOST_OPEN_FRONTS).contains(&open) {
+                        return Err(self.at(head)(Fault::OpenFronts { open }));
+                    }
+                    if *step != 1 || LoopKind::front_of(body).is_none() {
+                        return Err(self.at(head)(Fault::NoFronts { var: *var }));
+                    }
+                }
                 self.define(*var).map_err(self.at(head))?;
                 let outer = self.scope.order.len() - 1;
                 self.inside(Step::For { node, var: *var }, body)?;

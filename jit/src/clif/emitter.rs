@@ -1,7 +1,7 @@
 //! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops,
 //! calls into the run time.
 
-use crease_program::{Copies, Int, Node, Program, Strip, Var};
+use crease_program::{Copies, Int, Needs, Node, Program, Strip, Var};
 
 use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
@@ -39,6 +39,10 @@ pub(super) struct Shared<'a> {
 pub(super) struct Imports {
     /// See [`crate::parallel::parallel_for`].
     pub(super) parallel_for: FuncRef,
+    /// See [`crate::parallel::front_for`].
+    pub(super) front_for: FuncRef,
+    /// See [`crate::parallel::end_fronts`].
+    pub(super) end_fronts: FuncRef,
     /// See [`crate::parallel::mul_mod`].
     pub(super) mul_mod: FuncRef,
     /// The remainder of doubles.
@@ -127,6 +131,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) runtime: Value,
     /// The worker that runs this function, if it is an iteration of a parallel loop; inner ones are then sequential.
     pub(super) worker: Option<Value>,
+    /// What fronts need of each other, in a loop of these.
+    pub(super) needs: Option<Needs>,
     /// The variables in scope.
     pub(super) vars: FxHashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.

@@ -2,7 +2,7 @@
 //!
 //! In: a verified program.   Out: its main function and one function for each outermost parallel loop.
 //!
-//! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::parallel::LoopBody`].
+//! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::loop_body::LoopBody`].
 
 use crease_program::{Program, Var};
 
@@ -15,7 +15,7 @@ use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::options::CompileOptions;
 use crate::strip::{Continued, Definitions, single_iteration_strips};
-use crate::symbols::{MUL_MOD, PARALLEL_FOR, REM, REMF};
+use crate::symbols::{END_FRONTS, FRONT_FOR, MUL_MOD, PARALLEL_FOR, REM, REMF};
 use crate::target::wide_target;
 use crate::vector::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
@@ -229,6 +229,8 @@ pub(super) struct Signatures {
     main: Signature,
     pub(super) body: Signature,
     parallel_for: Signature,
+    front_for: Signature,
+    end_fronts: Signature,
     mul_mod: Signature,
     rem: Signature,
     remf: Signature,
@@ -238,6 +240,8 @@ pub(super) struct Signatures {
 /// The run time's functions, by identity.
 struct ImportIds {
     parallel_for: FuncId,
+    front_for: FuncId,
+    end_fronts: FuncId,
     mul_mod: FuncId,
     rem: FuncId,
     remf: FuncId,
@@ -263,6 +267,8 @@ impl Signatures {
             main: of(2, 0),
             body: of(5, 0),
             parallel_for: of(7, 0),
+            front_for: of(10, 0),
+            end_fronts: of(1, 0),
             mul_mod: of(3, 1),
             rem: of_numbers(types::F64),
             remf: of_numbers(types::F32),
@@ -273,6 +279,8 @@ impl Signatures {
     fn declare_imports(&self, module: &mut impl Module) -> Result<ImportIds, Box<ModuleError>> {
         Ok(ImportIds {
             parallel_for: module.declare_function(PARALLEL_FOR, Linkage::Import, &self.parallel_for)?,
+            front_for: module.declare_function(FRONT_FOR, Linkage::Import, &self.front_for)?,
+            end_fronts: module.declare_function(END_FRONTS, Linkage::Import, &self.end_fronts)?,
             mul_mod: module.declare_function(MUL_MOD, Linkage::Import, &self.mul_mod)?,
             rem: module.declare_function(REM, Linkage::Import, &self.rem)?,
             remf: module.declare_function(REMF, Linkage::Import, &self.remf)?,
@@ -353,6 +361,8 @@ fn build<'a, M: Module>(
 ) -> (Vec<Outlined<'a>>, usize) {
     let imports = Imports {
         parallel_for: declare.reference(declare.imports.parallel_for, &mut context.func),
+        front_for: declare.reference(declare.imports.front_for, &mut context.func),
+        end_fronts: declare.reference(declare.imports.end_fronts, &mut context.func),
         mul_mod: declare.reference(declare.imports.mul_mod, &mut context.func),
         rem: declare.reference(declare.imports.rem, &mut context.func),
         remf: declare.reference(declare.imports.remf, &mut context.func),
@@ -371,6 +381,7 @@ fn build<'a, M: Module>(
         frame,
         runtime,
         worker: outlined.map(|_| params[2]),
+        needs: None,
         vars: FxHashMap::default(),
         computed: FxHashMap::default(),
         residues: FxHashMap::default(),

@@ -1,6 +1,6 @@
 //! Control flow: `let`, loops, conditions, and parallel loops turned into functions.
 
-use crease_program::{Cond, Int, LoopKind, Node, Var};
+use crease_program::{Cond, Int, LoopKind, Needs, Node, Var};
 
 use super::emitter::Num;
 use super::emitter::{Emitter, Outlined, plain};
@@ -27,6 +27,16 @@ impl<'a> Emitter<'a, '_> {
             }
             Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
                 self.parallel_loop(*var, (lo, hi), *step, body);
+            }
+            Node::For { var, lo, hi, step, kind: LoopKind::Fronts(needs), body } if self.worker.is_none() => {
+                let (lo, hi) = (self.int(lo), self.int(hi));
+                self.needs = Some(*needs);
+                self.counted_loop(lo, hi, *step, |emitter, index| {
+                    emitter.vars.insert(*var, Num::Value(index));
+                    emitter.nodes(body);
+                });
+                self.needs = None;
+                self.b.ins().call(self.imports.end_fronts, &[self.runtime]);
             }
             Node::For { var, lo, hi, step, body, .. } => {
                 let (lo, hi) = (self.int(lo), self.int(hi));
@@ -58,7 +68,8 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Stores what the body needs into an environment on the stack and hands the loop to the run time, which calls the
-    /// outlined body for runs of iterations and returns when all are done; the environment lives that long.
+    /// outlined body for runs of iterations and returns when all are done; the environment lives that long. Of a front it
+    /// copies the environment, and may return before.
     fn parallel_loop(&mut self, var: Var, (lo, hi): (&'a Int, &'a Int), step: i64, body: &'a [Node]) {
         let (mut captures, mut constants) = (Vec::new(), Vec::new());
         for captured in free_variables(var, body) {
@@ -77,9 +88,20 @@ impl<'a> Emitter<'a, '_> {
         let function = self.functions.outlined(self.b.func);
         let function = self.b.ins().func_addr(types::I64, function);
         let (lo, hi) = (self.int_value(lo), self.int_value(hi));
-        let increment = self.b.ins().iconst(types::I64, step);
-        let args = [self.runtime, function, self.frame, environment, lo, hi, increment];
-        self.b.ins().call(self.imports.parallel_for, &args);
+        let mut number = |value: i64| self.b.ins().iconst(types::I64, value);
+        match self.needs {
+            Some(Needs { open, behind, ahead }) => {
+                let (captured, open) = (number(captures.len() as i64), number(open.into()));
+                // All of them are as far as any.
+                let [behind, ahead] = [behind, ahead].map(|far| number(far.map_or(i64::MAX, i64::from)));
+                let args = [self.runtime, function, self.frame, environment, captured, lo, hi, open, behind, ahead];
+                self.b.ins().call(self.imports.front_for, &args);
+            }
+            None => {
+                let args = [self.runtime, function, self.frame, environment, lo, hi, number(step)];
+                self.b.ins().call(self.imports.parallel_for, &args);
+            }
+        }
         self.outlined.push(Outlined { var, step, body, captures, constants });
     }
 

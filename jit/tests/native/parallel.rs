@@ -98,3 +98,40 @@ fn copies_per_worker_agree_for_any_thread_count() {
         agree(text, &[3, tiles], &[0.25], &[1, 8]);
     }
 }
+
+/// Rows of two levels, of which each needs its neighbours of the front before, and definitions beside the fronts; a
+/// loop of fronts inside a parallel loop is sequential.
+#[test]
+fn fronts_agree_for_any_thread_count() {
+    let text = "program rows(T, rows) {
+      scalar w: f64
+      buffer a: f64[2560] write
+      for v9 in 0 .. 2 {
+        fronts(4, 1, 1) for v0 in 0 .. $T {
+          let v1 = mod(v0, 2)
+          let v7 = 1280 * v1
+          parallel for v2 in 1 .. min($rows, 19) - mod(v0, 3) {
+            strip v5 in 0 .. 60 lanes 8 {
+              m0 = a[base 1280 - v7, pos 64 * v2 - 64, stride 1]
+              m1 = a[base 1280 - v7, pos 64 * v2 + 65, stride 1]
+              m2 = a[base v7, pos 64 * v2, stride 1]
+              %0 = load m0: f64
+              %1 = load m1: f64
+              %2 = scalar w
+              %3 = index v9 + 1 step 1: f64
+              %4 = fma %0, %2, %1
+              %5 = add %4, %3
+              %6: store m2, %5
+              alias %0, %6: disjoint
+              alias %1, %6: disjoint
+            }
+          }
+        }
+      }
+    }";
+    for (steps, rows) in [(0, 5), (1, 2), (9, 2), (9, 3), (40, 7), (40, 19)] {
+        agree(text, &[steps, rows], &[0.25], &[1, 8]);
+    }
+    let inside = text.replace("for v9 in 0 .. 2 {", "parallel for v9 in 0 .. 1 {");
+    agree(&inside, &[9, 7], &[0.25], &[1, 8]);
+}

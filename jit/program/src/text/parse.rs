@@ -122,6 +122,17 @@ impl Parser<'_> {
             self.expect("for")?;
             return self.for_loop(LoopKind::Parallel);
         }
+        if self.accept("fronts") {
+            self.expect("(")?;
+            let open = self.number("a number of fronts")?;
+            self.expect(",")?;
+            let behind = self.far()?;
+            self.expect(",")?;
+            let ahead = self.far()?;
+            self.expect(")")?;
+            self.expect("for")?;
+            return self.for_loop(LoopKind::Fronts(Needs { open, behind, ahead }));
+        }
         if self.accept("if") {
             let cond = self.cond()?;
             self.expect("{")?;
@@ -136,7 +147,12 @@ impl Parser<'_> {
         if self.accept("strip") {
             return self.strip().map(Node::Strip);
         }
-        Err(self.unexpected("`let`, `for`, `parallel`, `if`, `strip` or `}`"))
+        Err(self.unexpected("`let`, `for`, `parallel`, `fronts`, `if`, `strip` or `}`"))
+    }
+
+    /// How far fronts reach to one side.
+    fn far(&mut self) -> Result<Option<u32>> {
+        if self.accept("all") { Ok(None) } else { self.number("a distance or `all`").map(Some) }
     }
 
     fn for_loop(&mut self, kind: LoopKind) -> Result<Node> {

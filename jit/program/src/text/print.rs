@@ -96,9 +96,16 @@ impl<'p> Printer<'p> {
         match content {
             Node::Let { var, value } => self.line(1, head, &format!("let {var} = {}", self.int(value))),
             Node::For { var, lo, hi, step, kind, body } => {
-                let parallel = if *kind == LoopKind::Parallel { "parallel " } else { "" };
+                let kind = match kind {
+                    LoopKind::Sequential => String::new(),
+                    LoopKind::Parallel => "parallel ".to_string(),
+                    LoopKind::Fronts(Needs { open, behind, ahead }) => {
+                        let far = |far: &Option<u32>| far.map_or("all".to_string(), |far| far.to_string());
+                        format!("fronts({open}, {}, {}) ", far(behind), far(ahead))
+                    }
+                };
                 let step = if *step == 1 { String::new() } else { format!(" step {step}") };
-                let text = format!("{parallel}for {var} in {} .. {}{step} {{", self.int(lo), self.int(hi));
+                let text = format!("{kind}for {var} in {} .. {}{step} {{", self.int(lo), self.int(hi));
                 self.line(1, head, &text);
                 self.inside(Step::For { node, var: *var }, body);
                 self.line(1, None, "}");
