@@ -21,7 +21,7 @@ mod congruence;
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crease_program::{Interval, MOST_OPEN_FRONTS, Needs};
+use crease_program::{Interval, Needs};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
@@ -33,9 +33,15 @@ use crate::sets::boxes::boxes_of;
 use crate::sets::elimination::Row;
 use crate::storage::Sharing;
 
+/// Fronts that are open at a time. With more, what a tile takes over from its neighbours is in no near cache any more. On
+/// two threads with AVX2, two fronts in a cube of 300^3 cells took 0.92 of the time that barriers took, three 1.00 and four 0.97, and in
+/// another run 0.96, 1.04 and 0.97 (medians of 15 and 11 in turn of builds with these numbers, of
+/// `run heat-3d-7pt --schedule auto --set N=300 --set T=32 --threads 2`, on a machine that others used).
+const OPEN_FRONTS: u32 = 2;
 /// How far tiles may need each other, as far as that is looked for: neighbours mostly do.
 const FARTHEST: u32 = 2;
-/// Systems that are looked at for one kernel, at most: ten are enough for one array, at ten microseconds each.
+/// Systems that are looked at for one kernel, at most; some ten are enough for one array. Shows in the stage `lower` of
+/// `explain`.
 const MOST_SYSTEMS: u32 = 200;
 /// Numbers of kernels and layouts that are taken in, at most, so that their products and sums stay in 127 bits.
 const LARGEST_FACTOR: i64 = 1 << 40;
@@ -54,8 +60,6 @@ pub(super) struct FrontLoops {
 /// Where two fronts are to each other.
 struct Place<'l> {
     loops: &'l FrontLoops,
-    /// By how many less one the later front is behind at most.
-    open: u32,
     /// By how much the iteration of the later front is ahead at least, or behind if that is negative.
     beyond: i128,
 }
@@ -73,8 +77,7 @@ impl Fronts {
         Fronts { kind: OnceCell::new(), left: Cell::new(MOST_SYSTEMS) }
     }
 
-    /// What iterations of these loops need of each other; none where that is all, or not known. As many fronts are open
-    /// as can be.
+    /// What iterations of these loops need of each other; none where that is all, or not known.
     pub(super) fn needs(
         &self,
         (model, layout): (&Model<'_, '_>, &Layout),
@@ -82,19 +85,17 @@ impl Fronts {
         loops: &FrontLoops,
     ) -> Option<Needs> {
         let kind = self.kind.get_or_init(|| Kind::of(model, layout, versions)).as_ref()?;
-        let is_free = |open: u32, sign: i128, distance: u32| {
-            let place = Place { loops, open, beyond: sign * (i128::from(distance) + 1) };
+        let is_free = |sign: i128, distance: u32| {
+            let place = Place { loops, beyond: sign * (i128::from(distance) + 1) };
             kind.pairs.iter().all(|(shape, between)| self.are_apart(kind, &place, shape, between))
         };
-        // Where the least that may be asked for does not hold, nothing does.
-        let [behind, ahead] = [1, -1].map(|sign| is_free(2, sign, FARTHEST));
-        (2..=MOST_OPEN_FRONTS).rev().filter(|_| behind || ahead).find_map(|open| {
-            let least = |is_some: bool, sign: i128| {
-                (0..=FARTHEST).filter(|_| is_some).find(|distance| is_free(open, sign, *distance))
-            };
-            let needs = Needs { open, behind: least(behind, 1), ahead: least(ahead, -1) };
-            (needs.behind.is_some() || needs.ahead.is_some()).then_some(needs)
-        })
+        // Mostly that does not hold at all, or for the nearest.
+        let least = |sign: i128| {
+            let is_some = is_free(sign, FARTHEST);
+            (0..=FARTHEST).filter(|_| is_some).find(|distance| is_free(sign, *distance))
+        };
+        let needs = Needs { open: OPEN_FRONTS, behind: least(1), ahead: least(-1) };
+        (needs.behind.is_some() || needs.ahead.is_some()).then_some(needs)
     }
 
     /// Whether cells of one kind are never the same in two fronts.
@@ -291,7 +292,7 @@ impl Kind {
     }
 
     /// What holds of two instances in the loops, the later one in a later front and beyond a distance.
-    fn rows(&self, &Place { loops, open, beyond }: &Place<'_>, columns: usize) -> Option<Vec<Row>> {
+    fn rows(&self, &Place { loops, beyond }: &Place<'_>, columns: usize) -> Option<Vec<Row>> {
         let mut rows = Vec::new();
         for (position, ((inner, divisor), differences)) in self.floors.iter().zip(&self.floor_differences).enumerate() {
             // The argument less the divisor times the floor is a remainder: of two, the difference is less.
@@ -307,7 +308,7 @@ impl Kind {
             rows.extend(bounded(&form, differences, 0, Some(0)));
         }
         let (form, differences) = time(loops.fronts)?;
-        rows.extend(bounded(&form, differences, 1, Some(i128::from(open) - 1)));
+        rows.extend(bounded(&form, differences, 1, Some(i128::from(OPEN_FRONTS) - 1)));
         let (mut form, mut differences) = time(loops.parallel)?;
         if beyond < 0 {
             form.coefficients.iter_mut().for_each(|c| *c = -*c);
