@@ -1,19 +1,19 @@
 //! Fronts: parallel loops that follow each other without a barrier, each iteration waiting for those that it needs.
 //!
-//! In: fronts, one after the other, with what each needs of the ones before ([`crease_program::Needs`]).   Out: their runs of
-//! iterations, spread over workers, each begun when what it needs has ended.
+//! In: fronts, one after the other, with what each needs of the ones before ([`crease_program::Needs`]).   Out: their
+//! runs of iterations, spread over workers, each begun when what it needs has ended.
 //!
 //! Unsafe, because workers read what the leader writes into a slot: when they may is below.
 //!
 //! Up to [`MOST_OPEN_FRONTS`] fronts are open, each in a slot. The leader, worker 0, opens them and works on their runs
-//! like all others; before it opens one in a slot that is in use, it works until the front there has ended. Each worker
+//! like all others; before it opens one, it works until all fronts have ended that may not be open with it. Each worker
 //! has a share of the runs: of few iterations those whose number is its own modulo the number of workers, so that tiles
 //! that go on from front to front stay where their cells are; of many a part. It goes through its shares front by
 //! front, and takes runs of the oldest front from others only when it has found nothing of its own for some time, or
 //! when what it waits for has not been begun.
 //!
-//! A run begins when the runs of the fronts before that it needs are marked as done, which its front's reach tells. So
-//! the oldest front can always go on: what it needs has ended. Nobody waits for a worker that is not there, as others
+//! A run begins when the runs of the fronts before that it needs are marked as done; which these are its front's head tells.
+//! So the oldest front can always go on: what it needs has ended. Nobody waits for a worker that is not there, as others
 //! take its runs when they are those of the oldest front.
 //!
 //! A share is one word: the number of its front, its next run and its end. A run is taken by counting up, which fails

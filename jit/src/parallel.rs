@@ -364,7 +364,8 @@ pub(crate) unsafe extern "C" fn parallel_for(
 }
 
 /// Runs the iterations `lo..hi` of a front, which may go on until [`end_fronts`] is called. An iteration begins when
-/// those from `behind` below it to `ahead` above it of the `open - 1` fronts before have ended, and all before. Called by compiled code.
+/// those from `behind` below it to `ahead` above it of the `open - 1` fronts before have ended, and all before. Called
+/// by compiled code.
 ///
 /// # Safety
 /// As for [`parallel_for`], but for the environment, of which the first `captured` numbers are copied.

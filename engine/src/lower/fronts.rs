@@ -34,8 +34,8 @@ use crate::sets::elimination::Row;
 use crate::storage::Sharing;
 
 /// Fronts that are open at a time. With more, what a tile takes over from its neighbours is in no near cache any more. On
-/// two threads with AVX2, two fronts in a cube of 300^3 cells took 0.92 of the time that barriers took, three 1.00 and four 0.97, and in
-/// another run 0.96, 1.04 and 0.97 (medians of 15 and 11 in turn of builds with these numbers, of
+/// two threads with AVX2, two fronts in a cube of 300^3 cells took 0.92 of the time that barriers took, three 1.00 and
+/// four 0.97, and in another run 0.96, 1.04 and 0.97 (medians of 15 and 11 in turn of builds with these numbers, of
 /// `run heat-3d-7pt --schedule auto --set N=300 --set T=32 --threads 2`, on a machine that others used).
 const OPEN_FRONTS: u32 = 2;
 /// How far tiles may need each other, as far as that is looked for: neighbours mostly do.
@@ -225,10 +225,7 @@ impl Kind {
             }
             let Some(stored) = stored else { continue };
             let between = all.between(&stored);
-            match pairs.entry(shape) {
-                std::collections::btree_map::Entry::Vacant(entry) => _ = entry.insert(between),
-                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut().join(&between),
-            }
+            pairs.entry(shape).and_modify(|known| known.join(&between)).or_insert(between);
         }
         let extent =
             |bounds: Interval| Some(bounds.max - bounds.min).filter(|extent| *extent <= i128::from(LARGEST_FACTOR));

@@ -28,22 +28,19 @@ impl<'a> Emitter<'a, '_> {
             Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
                 self.parallel_loop(*var, (lo, hi), *step, body);
             }
-            Node::For { var, lo, hi, step, kind: LoopKind::Fronts(needs), body } if self.worker.is_none() => {
+            Node::For { var, lo, hi, step, kind, body } => {
                 let (lo, hi) = (self.int(lo), self.int(hi));
-                self.needs = Some(*needs);
+                self.needs = match kind {
+                    LoopKind::Fronts(needs) if self.worker.is_none() => Some(*needs),
+                    _ => None,
+                };
                 self.counted_loop(lo, hi, *step, |emitter, index| {
                     emitter.vars.insert(*var, Num::Value(index));
                     emitter.nodes(body);
                 });
-                self.needs = None;
-                self.b.ins().call(self.imports.end_fronts, &[self.runtime]);
-            }
-            Node::For { var, lo, hi, step, body, .. } => {
-                let (lo, hi) = (self.int(lo), self.int(hi));
-                self.counted_loop(lo, hi, *step, |emitter, index| {
-                    emitter.vars.insert(*var, Num::Value(index));
-                    emitter.nodes(body);
-                });
+                if self.needs.take().is_some() {
+                    self.b.ins().call(self.imports.end_fronts, &[self.runtime]);
+                }
             }
             Node::If { .. } => unreachable!("conditions are steps of their own"),
             Node::Strip(strip) => self.strip(strip),
@@ -68,8 +65,8 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Stores what the body needs into an environment on the stack and hands the loop to the run time, which calls the
-    /// outlined body for runs of iterations and returns when all are done; the environment lives that long. Of a front it
-    /// copies the environment, and may return before.
+    /// outlined body for runs of iterations and returns when all are done; the environment lives that long. Of a front
+    /// it copies the environment, and may return before.
     fn parallel_loop(&mut self, var: Var, (lo, hi): (&'a Int, &'a Int), step: i64, body: &'a [Node]) {
         let (mut captures, mut constants) = (Vec::new(), Vec::new());
         for captured in free_variables(var, body) {
