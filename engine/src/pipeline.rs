@@ -166,23 +166,23 @@ fn ranges_of_statements(bound: &BoundKernel, stages: &Stages) -> Result<Vec<Rang
     stages.run("model", || model.kernel.stmts().iter().zip(&model.domains).map(ranges).collect())
 }
 
-/// Runs the stages again, as far as needed, to print one; those of code generation are none of these.
-pub(crate) fn dump(request: &Request, stage: Stage) -> Result<String, Error> {
+/// Prints a stage of a plan, those of code generation excepted: what the plan has kept, else what the analyses, run
+/// again, find.
+pub(crate) fn dump(request: &Request, outcome: &Outcome, stage: Stage) -> Result<String, Error> {
+    match stage {
+        Stage::Kernel => return Ok(request.kernel().to_string()),
+        Stage::Mapping => return Ok(mapping_formulas(request.kernel(), &outcome.layout)),
+        Stage::Program | Stage::Clif | Stage::Asm => return Ok(outcome.program.to_string()),
+        Stage::Schedule | Stage::Lifetimes | Stage::Conflicts | Stage::Loops => {}
+    }
     let stages = Stages::new(request)?;
     let analysed = analyse(request, &stages)?;
     let problem = analysed.problem(request);
-    let laid_out = || -> Result<Layout, Error> {
-        let chosen = choose(request, &problem, &analysed.given, &stages)?;
-        stages.run("layout", || lay_out(&problem, &chosen.mapping))
-    };
     match stage {
-        Stage::Kernel => Ok(request.kernel().to_string()),
         Stage::Schedule => print_schedule(&analysed.model),
         Stage::Lifetimes => print_lifetimes(&problem),
         Stage::Conflicts => print_conflicts(&problem),
-        Stage::Mapping => Ok(mapping_formulas(request.kernel(), &laid_out()?)),
-        Stage::Loops => Ok(lowered(request, &problem, &laid_out()?, &stages)?.loops),
-        _ => Ok(finish(request, &analysed, &stages)?.program.to_string()),
+        _ => Ok(lowered(request, &problem, &outcome.layout, &stages)?.loops),
     }
 }
 

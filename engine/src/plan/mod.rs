@@ -188,7 +188,7 @@ impl Plan {
         match stage {
             Stage::Clif => Ok(compile(&self.outcome.program, &options.texts(true))?.clif_text().to_string()),
             Stage::Asm => Ok(self.listing(options)?.to_string()),
-            _ => pipeline::dump(&self.request, stage),
+            _ => pipeline::dump(&self.request, &self.outcome, stage),
         }
     }
 

@@ -15,8 +15,9 @@ use crate::analysis::accesses::Reference;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::check::{Readers, Region, steps_come_first};
-use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, DimKind, StmtId};
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, StmtId};
+use crate::schedule::growth::certainly_grows;
 use crate::schedule::order::{Epoch, Phase};
 use crate::schedule::reason::{Offender, bounds_left, instance_text, read_each_other, reason, time_text};
 
@@ -169,52 +170,18 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) 
 }
 
 /// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all
-/// statements have one time vector, no component of which shrinks from a write to its reads, up to a first one that
-/// grows.
+/// statements have one time vector, which certainly grows from a write to its reads.
 fn runs_after_writes(model: &Model<'_, '_>, regions: &[Region]) -> bool {
     if steps_come_first(model.kernel, model.schedule) {
         return true;
     }
     let times = &model.schedule.times;
     let Some(time) = times.first().filter(|first| times.iter().all(|time| time == *first)) else { return false };
-    regions.iter().flat_map(Region::distances).all(|reader| {
-        let by = [&[1], reader.as_slice()].concat();
-        for (kind, e) in model.schedule.dims.iter().zip(time) {
-            match growth(e, &by) {
-                Some(Growth::Grows) if *kind == DimKind::Sequential => return true,
-                Some(Growth::Stays) => {}
-                Some(Growth::NeverShrinks) if *kind == DimKind::Sequential => {}
-                _ => return false,
-            }
-        }
-        false
-    })
-}
-
-/// What an expression does when its iterators change.
-#[derive(Clone, Copy, PartialEq)]
-enum Growth {
-    Stays,
-    Grows,
-    NeverShrinks,
-}
-
-/// What becomes of an expression, an affine one or the floor of such a one, when `by` is added to its iterators; none
-/// if it shrinks, or might.
-fn growth(e: &Affine, by: &[i64]) -> Option<Growth> {
-    let mut terms = e.terms();
-    if let (Some((Term::Floor(inner, _), 1)), None) = (terms.next(), terms.next()) {
-        return growth(inner, by).map(|inner| if inner == Growth::Stays { inner } else { Growth::NeverShrinks });
-    }
-    let change = e.terms().try_fold(0_i64, |sum, (term, c)| match term {
-        Term::Iter(i) => sum.checked_add(c.checked_mul(*by.get(*i as usize)?)?),
-        Term::Param(_) => Some(sum),
-        Term::Floor(..) => None,
-    })?;
-    match change {
-        0 => Some(Growth::Stays),
-        _ => (change > 0).then_some(Growth::Grows),
-    }
+    let dims = &model.schedule.dims;
+    regions
+        .iter()
+        .flat_map(Region::distances)
+        .all(|reader| certainly_grows(dims, time, &[&[1], reader.as_slice()].concat()))
 }
 
 pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {

@@ -16,8 +16,8 @@ pub(crate) mod choice {
 
     /// What is *near* a size has at most one part in this many more: 1.05 times as much.
     pub(crate) const NEAR_PARTS: u64 = 20;
-    /// Storage of tiles of several dimensions has a margin of the steps of a tile: one part in this many of its cells,
-    /// which is less than a level, is not worth the seconds of a search. Shows in `bench --suite latency`, and in `explain
+    /// Storage of tiles of several dimensions, or that run at once, has margins of the steps of a tile: one part in this
+    /// many of its cells, which is less than a level, is not worth the seconds of a search. Shows in `bench --suite latency`, and in `explain
     /// wave-3d-4th --schedule auto --threads 2`, where others find nothing smaller.
     pub(crate) const MARGIN_PARTS: u64 = 2;
     /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,

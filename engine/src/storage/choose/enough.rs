@@ -14,7 +14,7 @@ use crate::storage::knobs::choice::{
     ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS,
 };
 use crate::storage::options::{Objective, Rounding, StrategyId};
-use crate::storage::strategies::leaning::has_several_margins;
+use crate::storage::strategies::leaning::has_known_margins;
 use crate::storage::{MappingError, Sharing};
 
 impl Search<'_, '_, '_, '_> {
@@ -84,9 +84,9 @@ impl Search<'_, '_, '_, '_> {
         alive.saturating_add(if self.has_margins() { alive } else { alive / 2 })
     }
 
-    /// Whether the array is in tiles whose storage has margins along several dimensions.
+    /// Whether the array is in tiles whose storage has margins that none goes without.
     fn has_margins(&self) -> bool {
-        has_several_margins(self.problem, self.array)
+        has_known_margins(self.problem, self.array)
     }
 
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.

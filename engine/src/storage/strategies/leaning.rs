@@ -78,9 +78,11 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     lean_of_tiles(problem, array).is_some()
 }
 
-/// Whether it leans along several dimensions, each of which has a margin of the steps of a tile.
-pub(crate) fn has_several_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
-    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.skew) > 1)
+/// Whether the margins of such storage are what any storage takes, as far as is known: those of tiles that lean along
+/// several dimensions, and of tiles that run at once.
+pub(crate) fn has_known_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
+    let at_once = problem.model.schedule.dims.contains(&DimKind::Parallel);
+    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.skew) > usize::from(!at_once))
 }
 
 fn leaning_dimensions(lean: &[i64]) -> usize {
