@@ -15,6 +15,10 @@ use crate::kernel::graph::ArrayId;
 use crate::schedule::order::{Epoch, Phase};
 use crate::sets::relations::compact_set;
 
+/// isl operations for finding last reads, several times what stencils in tiles take. Without a limit, a 3-D stencil that
+/// is periodic along one dimension took minutes.
+const LAST_READS_QUOTA: u64 = 100_000;
+
 /// Events of the values of one array, in extended time.
 pub(crate) struct Lifetimes<'c> {
     /// Value -> the time of its one write.
@@ -40,7 +44,7 @@ pub(crate) fn lifetimes<'c>(
     let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
     let after = model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?;
     if write.is_single_valued()? {
-        let reads = last_reads(not_before, model.reads(array)?)?.union(&after)?;
+        let reads = last_reads(model, not_before, model.reads(array)?)?.union(&after)?;
         return Lifetimes::new(write, reads, None, not_before);
     }
     // Reads of one cell may belong to different values: none of them is left out before that is known.
@@ -57,13 +61,23 @@ fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     Ok(if hull.is_subset(&map)? { hull } else { map })
 }
 
-/// Reads that no other read of the same cell certainly follows: only these decide when a value dies.
-fn last_reads<'c>(not_before: &NotBefore<'c>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+/// Reads that no other read of the same cell certainly follows: only these decide when a value dies. All of them where
+/// those take too long to find, or are no easier to work with: borders may cut them into more pieces than there are reads.
+fn last_reads<'c>(
+    model: &Model<'c, '_>,
+    not_before: &NotBefore<'c>,
+    reads: &Map<'c>,
+) -> Result<Map<'c>, AnalysisError> {
     let reads = reads.coalesce()?;
-    let earlier = reads.apply_range(&not_before.earlier_reads)?;
-    let last = compact(&reads.subtract(&earlier)?)?;
-    // Where borders cut the last reads into more pieces than there are reads, all of them are easier to work with.
-    if last.n_basic_maps()? > reads.n_basic_maps()? { compact(&reads) } else { Ok(last) }
+    let find = || -> Result<Map<'c>, AnalysisError> {
+        let earlier = reads.apply_range(&not_before.earlier_reads)?;
+        compact(&reads.subtract(&earlier)?)
+    };
+    match model.context.under_quota(LAST_READS_QUOTA.min(model.context.max_operations()), find) {
+        Ok(last) if last.n_basic_maps()? <= reads.n_basic_maps()? => Ok(last),
+        Err(error) if error.spent_quota().is_none() => Err(error),
+        _ => compact(&reads),
+    }
 }
 
 /// Splits cells into values `[cell -> write time]` and finds the value that each read sees.

@@ -68,8 +68,9 @@ pub(crate) struct Model<'c, 'k> {
     pub(crate) boxes: Vec<Option<Boxed>>,
     /// Who reads the states, where every step replaces them alike.
     pub(crate) step_dependences: Option<StepDependences>,
-    /// Whether statements have a last time dimension of their own, because two of them share time vectors.
-    pub(crate) statement_dim: bool,
+    /// Per statement, its last time component, which tells apart those that share time vectors; none if none do.
+    /// Statements that certainly share none, such as those of an inside and its borders, may have one number.
+    pub(crate) statement_dim: Option<Vec<i64>>,
     pub(super) references: OnceCell<Vec<Reference<'c>>>,
     /// Per array, its live-in and live-out cells.
     live: Vec<(Set<'c>, Set<'c>)>,
@@ -97,7 +98,7 @@ impl<'c, 'k> Model<'c, 'k> {
             times: Vec::new(),
             boxes: Vec::new(),
             step_dependences: StepDependences::new(kernel),
-            statement_dim: false,
+            statement_dim: None,
             references: OnceCell::new(),
             live: Vec::new(),
             events: kernel.array_ids().map(|_| OnceCell::new()).collect(),
@@ -109,7 +110,7 @@ impl<'c, 'k> Model<'c, 'k> {
         model.times = model.build_times()?;
         if model.statements_share_times()? {
             model.order = HappensBefore::new(context, &schedule.dims, true);
-            model.statement_dim = true;
+            model.statement_dim = Some(model.told_apart());
             model.times = model.build_times()?;
         }
         model.live = model.build_live()?;
@@ -294,7 +295,7 @@ impl<'c, 'k> Model<'c, 'k> {
     pub(crate) fn time_vector(&self, stmt: StmtId) -> Vec<Affine> {
         let mut time = vec![Affine::constant(Epoch::During as i64)];
         time.extend_from_slice(&self.schedule.times[stmt.index()]);
-        time.extend(self.statement_dim.then(|| Affine::constant(stmt.index() as i64)));
+        time.extend(self.statement_dim.iter().map(|numbers| Affine::constant(numbers[stmt.index()])));
         time
     }
 
@@ -331,6 +332,21 @@ impl<'c, 'k> Model<'c, 'k> {
             }
         }
         Ok(false)
+    }
+
+    /// Numbers of statements, different ones where comparing bounds does not show that two have no time vector in common.
+    fn told_apart(&self) -> Vec<i64> {
+        let mut classes: Vec<Vec<StmtId>> = Vec::new();
+        let mut number = |stmt: StmtId| {
+            let fits = |class: &Vec<StmtId>| class.iter().all(|other| self.run_apart(stmt, *other));
+            let at = classes.iter().position(fits).unwrap_or(classes.len());
+            if at == classes.len() {
+                classes.push(Vec::new());
+            }
+            classes[at].push(stmt);
+            at as i64
+        };
+        self.kernel.stmt_ids().map(&mut number).collect()
     }
 
     /// Whether comparing bounds shows that two statements have no time vector in common: vectors that spell out

@@ -45,6 +45,9 @@ const POINT_BUDGET: u64 = 1 << 21;
 const MOST_POINTS: usize = 256;
 /// isl operations for one kind of projected time.
 const POINTS_QUOTA: u64 = 100_000;
+/// isl operations for what iterations of a parallel loop read for the last time and write. Shows in `explain
+/// transport-2d-rk4 --schedule auto`.
+const ITERATIONS_QUOTA: u64 = 30_000;
 
 /// What the search for the point of peak liveness found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -74,9 +77,11 @@ pub(crate) fn most_alive<'c>(
     let mut best = Alive::default();
     for projected in projected_times(model) {
         let one = if projected.before_parallel { arrays.first().filter(|_| arrays.len() == 1) } else { None };
-        best = best.and(within_quota(model, || around(model, conflicts, arrays, &projected))?);
+        best = best.and(within_quota(model, POINTS_QUOTA, || around(model, conflicts, arrays, &projected))?);
         if let Some(&array) = one.filter(|_| best.values.is_none_or(|best| best < enough)) {
-            best = best.and(within_quota(model, || around_parallel_iterations(model, conflicts, array, &projected))?);
+            best = best.and(within_quota(model, ITERATIONS_QUOTA, || {
+                around_parallel_iterations(model, conflicts, array, &projected)
+            })?);
         }
         if best.values.is_some_and(|best| best >= enough) {
             break;
@@ -98,15 +103,16 @@ pub(crate) fn alive_between_wavefronts<'c>(
     let Some(projected) = projected_times(model).into_iter().find(|projected| projected.before_parallel) else {
         return Ok(None);
     };
-    Ok(within_quota(model, || around(model, conflicts, &[array], &projected))?.values)
+    Ok(within_quota(model, POINTS_QUOTA, || around(model, conflicts, &[array], &projected))?.values)
 }
 
 /// What a count finds with the operations it may spend; nothing, and that it was cut short, if these do not suffice.
 fn within_quota(
     model: &Model<'_, '_>,
+    quota: u64,
     count: impl FnOnce() -> Result<Alive, AnalysisError>,
 ) -> Result<Alive, AnalysisError> {
-    match model.context.under_quota(POINTS_QUOTA.min(model.context.max_operations()), count) {
+    match model.context.under_quota(quota.min(model.context.max_operations()), count) {
         Err(error) if error.spent_quota().is_some() => Ok(UNCOUNTED),
         found => found,
     }

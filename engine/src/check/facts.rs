@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use crease_isl::{Context, Map, Set, Tuple};
 
 use crate::analysis::error::AnalysisError;
-use crate::check::domains::united;
+use crate::check::domains::{are_apart, united};
 use crate::check::translate::Translator;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -350,16 +350,40 @@ impl<'c, 'k> Facts<'c, 'k> {
             let context = self.translator.context;
             let is_shared = self.statements_share_times()?;
             let order = HappensBefore::new(context, &self.schedule.dims, is_shared);
+            let numbers = if is_shared { self.told_apart() } else { Vec::new() };
             let mut times = Vec::new();
             for (k, own) in self.schedule.times.iter().enumerate() {
                 let mut time = vec![Affine::constant(Epoch::During as i64)];
                 time.extend_from_slice(own);
-                time.extend(is_shared.then(|| Affine::constant(k as i64)));
+                time.extend(numbers.get(k).map(|number| Affine::constant(*number)));
                 times.push(time);
             }
             let _ = self.timing.set(Timing { order, times });
         }
         Ok(self.timing.get().expect("it was just set"))
+    }
+
+    /// Numbers of statements; two have the same one only where they certainly share no time vector: where both spell
+    /// out all iterators alike, and their domains are apart.
+    fn told_apart(&self) -> Vec<i64> {
+        let run_apart = |one: StmtId, other: StmtId| {
+            let [time, other_time] = [one, other].map(|id| &self.schedule.times[id.index()]);
+            let [stmt, other] = [one, other].map(|id| self.kernel.stmt(id));
+            let n = stmt.iters.len();
+            let is_spelled_out = (0..n).all(|k| time.contains(&Affine::iter(k)));
+            let is_alike = time == other_time && n == other.iters.len() && is_spelled_out;
+            is_alike && are_apart(&stmt.domain, &other.domain, n)
+        };
+        let mut numbered: Vec<Vec<StmtId>> = Vec::new();
+        let mut numbers = Vec::new();
+        for id in self.kernel.stmt_ids() {
+            let fits = |stmts: &Vec<StmtId>| stmts.iter().all(|other| run_apart(id, *other));
+            let number = numbered.iter().position(fits).unwrap_or(numbered.len());
+            numbered.resize(numbered.len().max(number + 1), Vec::new());
+            numbered[number].push(id);
+            numbers.push(number as i64);
+        }
+        numbers
     }
 
     fn statements_share_times(&self) -> Result<bool, AnalysisError> {
