@@ -152,10 +152,12 @@ impl Pool {
 
 /// A pool while one call runs: what its parallel loops need.
 pub(crate) struct Entered<'p> {
-    /// None for one thread.
-    workers: Option<&'p Workers>,
+    /// A loop of fronts that has begun. Ended before `lead` is given up.
+    fronts: RefCell<Option<OpenFronts<'p>>>,
     /// Until the call ends, it and no other one leads the team of the workers.
     lead: Option<Hosted<'p>>,
+    /// None for one thread.
+    workers: Option<&'p Workers>,
     /// What is told of its loops.
     recorder: Option<&'p Recorder>,
     /// What compiled code does with denormal numbers.
@@ -164,8 +166,6 @@ pub(crate) struct Entered<'p> {
     outside: Mode,
     /// Where workers stay.
     places: Option<&'p Places>,
-    /// A loop of fronts that has begun.
-    fronts: RefCell<Option<OpenFronts<'p>>>,
 }
 
 impl<'p> Entered<'p> {
@@ -179,7 +179,7 @@ impl<'p> Entered<'p> {
         let until_done = mode.enter();
         let _let_go = UntilDone;
         let (outside, fronts) = (until_done.found(), RefCell::default());
-        work(&Entered { workers, lead, recorder, mode, outside, places, fronts })
+        work(&Entered { fronts, lead, workers, recorder, mode, outside, places })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -400,7 +400,7 @@ pub(crate) unsafe extern "C" fn end_fronts(entered: *const Entered<'_>) {
 mod tests {
     use super::*;
     use std::sync::Mutex;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
     fn borrowed(threads: usize) -> Arc<ThreadPool> {
         Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
@@ -457,6 +457,23 @@ mod tests {
         std::thread::scope(|scope| {
             for pool in pools.iter().chain(&pools) {
                 scope.spawn(|| verify_workers(pool));
+            }
+        });
+    }
+
+    #[test]
+    fn many_calls_at_the_same_time_have_one_leader() {
+        // A pool that has a team, where there are two cores.
+        let pool = Pool::new(2).unwrap();
+        let short_call = || {
+            let done = AtomicI64::new(0);
+            let run = |_: usize, lo: i64, hi: i64| _ = done.fetch_add(hi - lo, Ordering::SeqCst);
+            pool.enter(|entered| (0..3).for_each(|_| entered.for_runs(0, 8, 1, run)));
+            assert_eq!(done.into_inner(), 24);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| (0..2_000).for_each(|_| short_call()));
             }
         });
     }

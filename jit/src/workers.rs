@@ -158,7 +158,8 @@ impl Workers {
 
     /// Lets one call at a time run its main function on these threads, or lead their team; none while another one does.
     pub(crate) fn host(&self) -> Option<Hosted<'_>> {
-        (!self.hosting.swap(true, Ordering::Acquire)).then_some(Hosted { workers: self })
+        // Made only if nobody else hosts: whatever is dropped says that the call is over.
+        (!self.hosting.swap(true, Ordering::Acquire)).then(|| Hosted { workers: self })
     }
 }
 
@@ -228,7 +229,10 @@ mod tests {
         let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
         let workers = Workers::of(&pool);
         let hosted = workers.host().expect("nobody else does");
-        assert!(workers.host().is_none());
+        // Who is refused changes nothing.
+        for _ in 0..3 {
+            assert!(workers.host().is_none());
+        }
         drop(hosted);
         assert!(workers.host().is_some());
     }
