@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::analysis::peak_liveness::most_alive;
+use crate::analysis::peak_liveness::{POINTS_QUOTA, most_alive};
 use crate::kernel::FROM_STEP;
 use crate::kernel::graph::ArrayId;
 use crate::sets::boxes::IntBox;
@@ -73,7 +73,7 @@ pub(crate) fn lower_bounds<'c>(
         let ends = alive_at_ends(model, &group.arrays, BOUND_BUDGET)?;
         let mut bounds = vec![(ends, BoundMethod::Ends)];
         if ends.is_none_or(|ends| ends < group.cells) {
-            let points = most_alive(model, conflicts, &group.arrays, group.cells)?;
+            let points = most_alive(model, conflicts, &group.arrays, group.cells, POINTS_QUOTA)?;
             let method = if points.is_cut_short { BoundMethod::SomePoints } else { BoundMethod::Points };
             bounds.push((points.values, method));
         }

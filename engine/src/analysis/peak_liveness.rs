@@ -43,8 +43,8 @@ const LONGEST_RUN: i64 = 1 << 20;
 const POINT_BUDGET: u64 = 1 << 21;
 /// Program points looked at before the climb.
 const MOST_POINTS: usize = 256;
-/// isl operations for one kind of projected time.
-const POINTS_QUOTA: u64 = 100_000;
+/// isl operations for one kind of projected time, where a bound is what is asked for.
+pub(crate) const POINTS_QUOTA: u64 = 100_000;
 /// isl operations for what iterations of a parallel loop read for the last time and write. Shows in `explain
 /// transport-2d-rk4 --schedule auto`.
 const ITERATIONS_QUOTA: u64 = 30_000;
@@ -67,17 +67,19 @@ impl Alive {
     }
 }
 
-/// Most values of some arrays found alive together, `enough` of them ending the search.
+/// Most values of some arrays found alive together, `enough` of them ending the search, with so many isl operations
+/// for each kind of projected time.
 pub(crate) fn most_alive<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,
     arrays: &[ArrayId],
     enough: u64,
+    quota: u64,
 ) -> Result<Alive, AnalysisError> {
     let mut best = Alive::default();
     for projected in projected_times(model) {
         let one = if projected.before_parallel { arrays.first().filter(|_| arrays.len() == 1) } else { None };
-        best = best.and(within_quota(model, POINTS_QUOTA, || around(model, conflicts, arrays, &projected))?);
+        best = best.and(within_quota(model, quota, || around(model, conflicts, arrays, &projected))?);
         if let Some(&array) = one.filter(|_| best.values.is_none_or(|best| best < enough)) {
             best = best.and(within_quota(model, ITERATIONS_QUOTA, || {
                 around_parallel_iterations(model, conflicts, array, &projected)
@@ -96,6 +98,7 @@ pub(crate) fn alive_between_wavefronts<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,
     array: ArrayId,
+    quota: u64,
 ) -> Result<Option<u64>, AnalysisError> {
     if model.kernel.step_param().is_none() || model.steps_come_first() {
         return Ok(None);
@@ -103,7 +106,7 @@ pub(crate) fn alive_between_wavefronts<'c>(
     let Some(projected) = projected_times(model).into_iter().find(|projected| projected.before_parallel) else {
         return Ok(None);
     };
-    Ok(within_quota(model, POINTS_QUOTA, || around(model, conflicts, &[array], &projected))?.values)
+    Ok(within_quota(model, quota, || around(model, conflicts, &[array], &projected))?.values)
 }
 
 /// What a count finds with the operations it may spend; nothing, and that it was cut short, if these do not suffice.

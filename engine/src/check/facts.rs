@@ -363,16 +363,15 @@ impl<'c, 'k> Facts<'c, 'k> {
         Ok(self.timing.get().expect("it was just set"))
     }
 
-    /// Numbers of statements; two have the same one only where they certainly share no time vector: where both spell
-    /// out all iterators alike, and their domains are apart.
+    /// Numbers of statements; two have the same one only where they certainly share no time vector: where both tell
+    /// all iterators alike, and their domains are apart.
     fn told_apart(&self) -> Vec<i64> {
         let run_apart = |one: StmtId, other: StmtId| {
             let [time, other_time] = [one, other].map(|id| &self.schedule.times[id.index()]);
             let [stmt, other] = [one, other].map(|id| self.kernel.stmt(id));
             let n = stmt.iters.len();
-            let is_spelled_out = (0..n).all(|k| time.contains(&Affine::iter(k)));
-            let is_alike = time == other_time && n == other.iters.len() && is_spelled_out;
-            is_alike && are_apart(&stmt.domain, &other.domain, n)
+            let tells_all = (0..n).all(|k| time.iter().any(|e| e.only_iter() == Some(k)));
+            time == other_time && n == other.iters.len() && tells_all && are_apart(&stmt.domain, &other.domain, n)
         };
         let mut numbered: Vec<Vec<StmtId>> = Vec::new();
         let mut numbers = Vec::new();

@@ -68,6 +68,15 @@ impl Affine {
         self.0.coefficient(&Term::Iter(position as u32))
     }
 
+    /// The iterator that it is a multiple of, but for a constant; none if it names anything else.
+    pub(crate) fn only_iter(&self) -> Option<usize> {
+        let mut terms = self.terms();
+        match (terms.next(), terms.next()) {
+            (Some((Term::Iter(position), _)), None) => Some(*position as usize),
+            _ => None,
+        }
+    }
+
     /// The value, if there are no terms.
     pub fn as_constant(&self) -> Option<i64> {
         self.0.as_constant()

@@ -41,6 +41,9 @@ pub(crate) mod choice {
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that
     /// helps.
     pub(crate) const SMALL_BUDGET: u64 = 100_000;
+    /// isl operations for counting values alive at one kind of program point: where that takes more, a search takes less.
+    /// Shows in `explain transport-2d-rk4 --schedule auto`.
+    pub(crate) const COUNTING_QUOTA: u64 = 30_000;
     /// Intervals for counting what enters or leaves a run.
     pub(crate) const ENDS_BUDGET: u64 = 1 << 16;
     /// The cost of an access without vectors, where there could be some; one with vectors costs 1.

@@ -11,7 +11,7 @@
 //! next best proved mapping, at last full storage, and the notes say so.
 
 use crate::analysis::bound::alive_at_ends;
-use crate::analysis::peak_liveness::most_alive;
+use crate::analysis::peak_liveness::{POINTS_QUOTA, most_alive};
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::choose::alive::{cells_of_steps, unless_spent};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
@@ -230,7 +230,7 @@ fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Bes
         let least = near_below(*cells);
         let mut alive = unless_spent(alive_at_ends(problem.model, arrays, ENDS_BUDGET))?.unwrap_or(0);
         if alive < least {
-            match most_alive(problem.model, problem.conflicts, arrays, least) {
+            match most_alive(problem.model, problem.conflicts, arrays, least, POINTS_QUOTA) {
                 Err(error) if error.spent_quota().is_some() => return Ok(false),
                 points => alive = alive.max(points?.values.unwrap_or(0)),
             }

@@ -11,7 +11,7 @@ use crate::storage::choose::alive::{cells_of_steps, unless_spent};
 use crate::storage::choose::candidate::{is_near, near_below, pick};
 use crate::storage::choose::search::Search;
 use crate::storage::knobs::choice::{
-    ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS,
+    COUNTING_QUOTA, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS,
 };
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::strategies::leaning::has_known_margins;
@@ -38,7 +38,9 @@ impl Search<'_, '_, '_, '_> {
         if problem.conflicts.may_be_uniform(array)? {
             return Ok(false);
         }
-        let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
+        let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array, COUNTING_QUOTA)? else {
+            return Ok(false);
+        };
         self.alive = self.alive.max(alive);
         Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH_PARTS).max(FEW_CELLS)) && is_near(cells, alive))
     }
@@ -92,7 +94,7 @@ impl Search<'_, '_, '_, '_> {
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
     fn alive(&mut self, enough: u64) -> Result<u64, MappingError> {
         if self.alive < enough && !self.has_counted && self.at_ends()? < enough {
-            let points = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough);
+            let points = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough, COUNTING_QUOTA);
             self.alive = self.alive.max(unless_spent(points.map(|alive| alive.values))?.unwrap_or(0));
             self.has_counted = true;
         }

@@ -82,7 +82,7 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
 /// several dimensions, and of tiles that run at once.
 pub(crate) fn has_known_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     let at_once = problem.model.schedule.dims.contains(&DimKind::Parallel);
-    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.skew) > usize::from(!at_once))
+    lean_of_tiles(problem, array).is_some_and(|found| at_once || leaning_dimensions(&found.skew) > 1)
 }
 
 fn leaning_dimensions(lean: &[i64]) -> usize {
