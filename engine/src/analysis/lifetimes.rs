@@ -15,8 +15,8 @@ use crate::kernel::graph::ArrayId;
 use crate::schedule::order::{Epoch, Phase};
 use crate::sets::relations::compact_set;
 
-/// isl operations for finding last reads, several times what stencils in tiles take. Without a limit, a 3-D stencil that
-/// is periodic along one dimension took minutes.
+/// isl operations for finding last reads. Without a limit, a stencil in a cube that is periodic along one dimension took
+/// a minute and a half in tiles for two threads.
 const LAST_READS_QUOTA: u64 = 100_000;
 
 /// Events of the values of one array, in extended time.
