@@ -127,3 +127,36 @@ fn agree_on_threads(plan: &Plan, program: &Program, seed: u64) {
         assert!(run(threads) == expected, "seed {seed}, {threads} threads\n{program}");
     }
 }
+
+/// Several calls at a time, of which one leads the threads and the others find them taken, for a part of the time.
+#[test]
+fn runs_that_share_two_threads_compute_what_one_does() {
+    let kernel = Kernel::parse(
+        "kernel line(size N; run T) for N >= 3 {
+           state u[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 1 <= x < N - 1 { u[t,x] = 0.3 * (u[t-1,x-1] + u[t-1,x+1]) }
+           E[t, x] for 1 <= t <= T and 0 <= x < N and (x = 0 or x = N - 1) { u[t,x] = u[t-1,x] }
+           schedule bands { S, E -> [floor(t/8), floor((t + x)/16) + floor(t/4), floor(t/4) parallel, t, x vector(4)] }
+           schedule rows { S, E -> [t, floor(x/8) parallel, x vector(4)] }
+         }",
+    )
+    .unwrap();
+    let code = |schedule: &str| kernel.plan().size("N", 90).schedule(schedule).build().unwrap().compile().unwrap();
+    let codes = [code("bands"), code("rows")];
+    let result = |code: &Code, threads: usize, calls: u64| {
+        let mut run = code.instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        run.write("u", ArrayD::from_shape_fn(vec![90], |at| (at[0] * at[0] % 17) as f64).view()).unwrap();
+        (0..calls).for_each(|call| run.advance(1 + call % 11).unwrap());
+        let mut end = ArrayD::<f64>::zeros(vec![90]);
+        run.read("u", end.view_mut()).unwrap();
+        end
+    };
+    let calls = if is_thorough() { 2_000 } else { 300 };
+    let wanted = result(&codes[0], 1, calls);
+    std::thread::scope(|scope| {
+        for seed in 0..6 {
+            let (code, wanted) = (&codes[seed % 2], &wanted);
+            scope.spawn(move || assert!(result(code, 2, calls) == *wanted));
+        }
+    });
+}
