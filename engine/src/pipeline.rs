@@ -31,7 +31,6 @@ use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
-use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
 use crate::schedule::legality::verify_schedule;
 use crate::schedule::writes::{later_steps_write_last, verify_writes};
@@ -166,15 +165,8 @@ fn ranges_of_statements(bound: &BoundKernel, stages: &Stages) -> Result<Vec<Rang
     stages.run("model", || model.kernel.stmts().iter().zip(&model.domains).map(ranges).collect())
 }
 
-/// Prints a stage of a plan, those of code generation excepted: what the plan has kept, else what the analyses, run
-/// again, find.
-pub(crate) fn dump(request: &Request, outcome: &Outcome, stage: Stage) -> Result<String, Error> {
-    match stage {
-        Stage::Kernel => return Ok(request.kernel().to_string()),
-        Stage::Mapping => return Ok(mapping_formulas(request.kernel(), &outcome.layout)),
-        Stage::Program | Stage::Clif | Stage::Asm => return Ok(outcome.program.to_string()),
-        Stage::Schedule | Stage::Lifetimes | Stage::Conflicts | Stage::Loops => {}
-    }
+/// Runs the analyses again to print what a plan does not keep: schedule, lifetimes, conflicts, else the loops.
+pub(crate) fn dump(request: &Request, layout: &Layout, stage: Stage) -> Result<String, Error> {
     let stages = Stages::new(request)?;
     let analysed = analyse(request, &stages)?;
     let problem = analysed.problem(request);
@@ -182,7 +174,7 @@ pub(crate) fn dump(request: &Request, outcome: &Outcome, stage: Stage) -> Result
         Stage::Schedule => print_schedule(&analysed.model),
         Stage::Lifetimes => print_lifetimes(&problem),
         Stage::Conflicts => print_conflicts(&problem),
-        _ => Ok(lowered(request, &problem, &outcome.layout, &stages)?.loops),
+        _ => Ok(lowered(request, &problem, layout, &stages)?.loops),
     }
 }
 

@@ -15,8 +15,8 @@ use crate::kernel::graph::ArrayId;
 use crate::schedule::order::{Epoch, Phase};
 use crate::sets::relations::compact_set;
 
-/// isl operations for finding last reads. Without a limit, a stencil in a cube that is periodic along one dimension took
-/// a minute and a half in tiles for two threads.
+/// isl operations for finding last reads. Without a limit, a stencil in a cube that is periodic along one dimension
+/// took a minute and a half in tiles for two threads.
 const LAST_READS_QUOTA: u64 = 100_000;
 
 /// Events of the values of one array, in extended time.
@@ -62,7 +62,8 @@ fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
 }
 
 /// Reads that no other read of the same cell certainly follows: only these decide when a value dies. All of them where
-/// those take too long to find, or are no easier to work with: borders may cut them into more pieces than there are reads.
+/// those take too long to find, or are no easier to work with: borders may cut them into more pieces than there are
+/// reads.
 fn last_reads<'c>(
     model: &Model<'c, '_>,
     not_before: &NotBefore<'c>,

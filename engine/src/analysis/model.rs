@@ -26,7 +26,7 @@ use crate::kernel::FROM_STEP;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
-use crate::schedule::order::{Epoch, HappensBefore};
+use crate::schedule::order::{Epoch, HappensBefore, told_apart};
 
 /// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin
 /// with a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
@@ -110,7 +110,9 @@ impl<'c, 'k> Model<'c, 'k> {
         model.times = model.build_times()?;
         if model.statements_share_times()? {
             model.order = HappensBefore::new(context, &schedule.dims, true);
-            model.statement_dim = Some(model.told_apart());
+            let stmts: Vec<StmtId> = kernel.stmt_ids().collect();
+            let run_apart = |a: usize, b: usize| model.run_apart(stmts[a], stmts[b]);
+            model.statement_dim = Some(told_apart(stmts.len(), run_apart));
             model.times = model.build_times()?;
         }
         model.live = model.build_live()?;
@@ -332,21 +334,6 @@ impl<'c, 'k> Model<'c, 'k> {
             }
         }
         Ok(false)
-    }
-
-    /// Numbers of statements, different ones where comparing bounds does not show that two have no time vector in common.
-    fn told_apart(&self) -> Vec<i64> {
-        let mut classes: Vec<Vec<StmtId>> = Vec::new();
-        let mut number = |stmt: StmtId| {
-            let fits = |class: &Vec<StmtId>| class.iter().all(|other| self.run_apart(stmt, *other));
-            let at = classes.iter().position(fits).unwrap_or(classes.len());
-            if at == classes.len() {
-                classes.push(Vec::new());
-            }
-            classes[at].push(stmt);
-            at as i64
-        };
-        self.kernel.stmt_ids().map(&mut number).collect()
     }
 
     /// Whether comparing bounds shows that two statements have no time vector in common: vectors that differ in a

@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 use crease_isl::{Context, Map, Set, Tuple};
 
 use crate::analysis::error::AnalysisError;
+use crate::check::cuboid::{Bounds, bounds_of};
 use crate::check::domains::{are_apart, united};
 use crate::check::translate::Translator;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, StmtId};
-use crate::schedule::order::{Epoch, HappensBefore, Phase, task_depth};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
+use crate::schedule::order::{Epoch, HappensBefore, Phase, task_depth, told_apart};
 use crate::storage::Sharing;
 
 /// The parameter that holds the step a call starts from; no name of a kernel begins like this.
@@ -350,7 +351,7 @@ impl<'c, 'k> Facts<'c, 'k> {
             let context = self.translator.context;
             let is_shared = self.statements_share_times()?;
             let order = HappensBefore::new(context, &self.schedule.dims, is_shared);
-            let numbers = if is_shared { self.told_apart() } else { Vec::new() };
+            let numbers = if is_shared { self.numbers() } else { Vec::new() };
             let mut times = Vec::new();
             for (k, own) in self.schedule.times.iter().enumerate() {
                 let mut time = vec![Affine::constant(Epoch::During as i64)];
@@ -363,26 +364,20 @@ impl<'c, 'k> Facts<'c, 'k> {
         Ok(self.timing.get().expect("it was just set"))
     }
 
-    /// Numbers of statements; two have the same one only where they certainly share no time vector: where both tell
-    /// all iterators alike, and their domains are apart.
-    fn told_apart(&self) -> Vec<i64> {
-        let run_apart = |one: StmtId, other: StmtId| {
-            let [time, other_time] = [one, other].map(|id| &self.schedule.times[id.index()]);
-            let [stmt, other] = [one, other].map(|id| self.kernel.stmt(id));
+    /// Numbers of statements that share time vectors: two have the same one where both tell all iterators alike, and their
+    /// domains are apart.
+    fn numbers(&self) -> Vec<i64> {
+        let times = &self.schedule.times;
+        let told = |(stmt, time): (&Stmt, &Vec<Affine>)| {
             let n = stmt.iters.len();
             let tells_all = (0..n).all(|k| time.iter().any(|e| e.only_iter() == Some(k)));
-            time == other_time && n == other.iters.len() && tells_all && are_apart(&stmt.domain, &other.domain, n)
+            bounds_of(&stmt.domain, n, &mut |_| true).filter(|_| tells_all)
         };
-        let mut numbered: Vec<Vec<StmtId>> = Vec::new();
-        let mut numbers = Vec::new();
-        for id in self.kernel.stmt_ids() {
-            let fits = |stmts: &Vec<StmtId>| stmts.iter().all(|other| run_apart(id, *other));
-            let number = numbered.iter().position(fits).unwrap_or(numbered.len());
-            numbered.resize(numbered.len().max(number + 1), Vec::new());
-            numbered[number].push(id);
-            numbers.push(number as i64);
-        }
-        numbers
+        let bounds: Vec<Option<Vec<Bounds>>> = self.kernel.stmts().iter().zip(times).map(told).collect();
+        told_apart(bounds.len(), |a, b| match (&bounds[a], &bounds[b]) {
+            (Some(one), Some(other)) => one.len() == other.len() && times[a] == times[b] && are_apart(one, other),
+            _ => false,
+        })
     }
 
     fn statements_share_times(&self) -> Result<bool, AnalysisError> {

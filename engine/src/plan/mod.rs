@@ -37,7 +37,7 @@ use crate::plan::footprint::Footprint;
 use crate::plan::layout::Layout;
 use crate::plan::listing::Listing;
 use crate::plan::outcome::Outcome;
-use crate::plan::report::Report;
+use crate::plan::report::{Report, mapping_formulas};
 use crate::run::Code;
 use crate::stage::Stage;
 
@@ -186,9 +186,14 @@ impl Plan {
     /// As [`Plan::dump`], and [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn dump_with(&self, stage: Stage, options: &CompileOptions) -> Result<String, Error> {
         match stage {
+            Stage::Kernel => Ok(self.request.kernel().to_string()),
+            Stage::Mapping => Ok(mapping_formulas(self.request.kernel(), &self.outcome.layout)),
+            Stage::Program => Ok(self.outcome.program.to_string()),
             Stage::Clif => Ok(compile(&self.outcome.program, &options.texts(true))?.clif_text().to_string()),
             Stage::Asm => Ok(self.listing(options)?.to_string()),
-            _ => pipeline::dump(&self.request, &self.outcome, stage),
+            Stage::Schedule | Stage::Lifetimes | Stage::Conflicts | Stage::Loops => {
+                pipeline::dump(&self.request, &self.outcome.layout, stage)
+            }
         }
     }
 

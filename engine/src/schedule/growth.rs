@@ -1,7 +1,7 @@
 //! Growth of time vectors: whether time never goes back from an instance to another at a fixed distance.
 //!
-//! In: a time vector of affine expressions and floors of them, and a distance.   Out: whether the time of an instance so
-//! far behind certainly comes later, whatever the instance; no integer sets.
+//! In: a time vector of affine expressions and floors of them, and a distance.   Out: whether the time of an instance
+//! so far behind certainly comes later, whatever the instance; no integer sets.
 //!
 //! Where a component that never shrinks stays as it is, so do all floors that it sums, since none of them shrinks. The
 //! components behind it may count on that: in tiles that run at once,

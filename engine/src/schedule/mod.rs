@@ -4,10 +4,10 @@
 //! schedules that break a dependence, where `growth` of time vectors does not show that they break none, and `reason`
 //! says why in words; `writes` refuses kernels that leave out cells, or write one twice at a time. Rewritings, one a
 //! file: `interchange`, `shift`, `fuse`, `split` and `kinds` change dimensions one by one, `tile` cuts them into
-//! rectangular tiles, `skew` leans one over others, `skewed`, `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile
-//! time and space, `wavefront` lets tiles run in parallel, `restart` lets tiles of time begin with each call, `by_step`
-//! takes tiles of steps apart for calls that are too short for them, `bands` makes those lower that run at once; both look
-//! for a `tile_of_steps`.
+//! rectangular tiles, `skew` leans one over others, `skewed`, `parallelogram`, `pipelined`, `diamond` and `hexagonal`
+//! tile time and space, `wavefront` lets tiles run in parallel, `restart` lets tiles of time begin with each call,
+//! `by_step` takes tiles of steps apart for calls that are too short for them, `bands` makes those lower that run at
+//! once; both look for a `tile_of_steps`.
 //! `cone` finds which hyperplanes and leans the dependences allow, `rewriter` has all rewritings by names of dimensions,
 //! `written` makes those that a text says, `automatic` finds whole schedules.
 

@@ -54,6 +54,20 @@ pub(crate) fn task_depth(schedule: &Schedule) -> Option<usize> {
     (schedule.dims[first] == DimKind::Parallel && has_inside).then_some(depth)
 }
 
+/// Numbers for so many statements, as their last time component: two have the same one only if they `run_apart`, which is
+/// to say that they certainly share no time vector. So the pieces of one statement, at borders and inside, stay alike.
+pub(crate) fn told_apart(statements: usize, run_apart: impl Fn(usize, usize) -> bool) -> Vec<i64> {
+    let mut numbered: Vec<Vec<usize>> = Vec::new();
+    let mut number = |statement: usize| {
+        let fits = |others: &Vec<usize>| others.iter().all(|other| run_apart(statement, *other));
+        let number = numbered.iter().position(fits).unwrap_or(numbered.len());
+        numbered.resize(numbered.len().max(number + 1), Vec::new());
+        numbered[number].push(statement);
+        number as i64
+    };
+    (0..statements).map(&mut number).collect()
+}
+
 /// The order of events, as relations between extended time vectors.
 pub(crate) struct HappensBefore<'c> {
     context: &'c Context,

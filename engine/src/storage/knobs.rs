@@ -17,8 +17,8 @@ pub(crate) mod choice {
     /// What is *near* a size has at most one part in this many more: 1.05 times as much.
     pub(crate) const NEAR_PARTS: u64 = 20;
     /// Storage of tiles of several dimensions, or that run at once, has margins of the steps of a tile: one part in this
-    /// many of its cells, which is less than a level, is not worth the seconds of a search. Shows in `bench --suite latency`, and in `explain
-    /// wave-3d-4th --schedule auto --threads 2`, where others find nothing smaller.
+    /// many of its cells, which is less than a level, is not worth the seconds of a search. Shows in `bench --suite
+    /// latency`, and in `explain wave-3d-4th --schedule auto --threads 2`, where others find nothing smaller.
     pub(crate) const MARGIN_PARTS: u64 = 2;
     /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,
     /// or [`FEW_CELLS`] more.
@@ -41,8 +41,8 @@ pub(crate) mod choice {
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that
     /// helps.
     pub(crate) const SMALL_BUDGET: u64 = 100_000;
-    /// isl operations for counting values alive at one kind of program point: where that takes more, a search takes less.
-    /// Shows in `explain transport-2d-rk4 --schedule auto`.
+    /// isl operations for counting values alive at one kind of program point, before further strategies are asked. Shows
+    /// in `explain transport-2d-rk4 --schedule auto`.
     pub(crate) const COUNTING_QUOTA: u64 = 30_000;
     /// Intervals for counting what enters or leaves a run.
     pub(crate) const ENDS_BUDGET: u64 = 1 << 16;

@@ -81,7 +81,9 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
 /// Whether the margins of such storage are what any storage takes, as far as is known: those of tiles that lean along
 /// several dimensions, and of tiles that run at once.
 pub(crate) fn has_known_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
-    let at_once = problem.model.schedule.dims.contains(&DimKind::Parallel);
+    let schedule = problem.model.schedule;
+    let is_tile = |(kind, e): (&DimKind, &Affine)| *kind == DimKind::Parallel && e.has_floor();
+    let at_once = schedule.times.iter().any(|time| schedule.dims.iter().zip(time).any(is_tile));
     lean_of_tiles(problem, array).is_some_and(|found| at_once || leaning_dimensions(&found.skew) > 1)
 }
 
