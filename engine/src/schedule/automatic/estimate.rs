@@ -34,7 +34,8 @@ const LAST_LEVEL_RATE: f64 = 35.0;
 const FIRST_LEVEL_RATE: f64 = 100.0;
 /// From and to a core's second-level cache. Shows in `bench --suite quick`.
 const SECOND_LEVEL_RATE: f64 = 60.0;
-/// From a core that has just written to one that reads. Shows in `bench --suite quick`.
+/// From a core that has just written to one that reads, of two that share no cache. Shows in
+/// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
 const HANDED_ON_RATE: f64 = 7.0;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
@@ -282,10 +283,13 @@ impl Workload {
         let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
         let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
-        let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
+        // The last steps of a call are shared out among all bands: they take as much work, and all the rest once more.
+        let begun = self.begun(height);
+        let nanoseconds =
+            overlapped(&[self.all_work() / threads, inside, between * begun]) + (handed_on + barriers) * begun;
         // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
-        Estimate { nanoseconds: nanoseconds * self.left_out(height, all_threads), bytes }
+        Estimate { nanoseconds, bytes }
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
@@ -421,11 +425,6 @@ impl Workload {
     /// How many tiles a call begins, for each that it completes: of the last one, half is missing.
     fn begun(&self, steps: f64) -> f64 {
         1.0 + steps / (2.0 * self.steps_of_call())
-    }
-
-    /// By how much a call takes longer as its last steps are too few for all threads, which take so many steps together.
-    fn left_out(&self, steps: f64, threads: f64) -> f64 {
-        1.0 + steps * (1.0 - 1.0 / threads) / (2.0 * self.steps_of_call())
     }
 
     /// Bytes that a step works on.

@@ -15,8 +15,8 @@
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
-//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of two for each
-//!   thread, each one tile behind the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
+//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of some for
+//!   each thread, each one tile behind the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
 //!   planes are too large for a cache and each step reads the one before alone; on several threads as many rows of
 //!   blocks at once, each one block behind the one before, `[floor(t/B), floor((z + r t)/(P h)), floor((z + r t)/h) +
@@ -53,10 +53,11 @@ const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
 
-/// Bands of a thread that are tried. Of few tiles, more than one: where some bands have ended and others have not begun,
-/// threads wait for less of the time. Of four, threads were seen to take tiles from each other, which then took half as
-/// long again. Shows in `bench --suite paper --part table-2-lines`.
-const BANDS_OF_THREADS: [i64; 2] = [1, 2];
+/// Bands of a thread that are tried. With several, less is handed on from thread to thread, each row once for all bands
+/// of a thread: between cores that share no cache, as those of two chiplets, that takes as long as the arithmetic. And
+/// where some bands have ended and others have not begun, threads wait for less of the time. Shows in
+/// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
+const BANDS_OF_THREADS: [i64; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
 pub(super) const CELLS_OF_COLUMNS: i64 = 64;
@@ -210,7 +211,7 @@ impl Shapes<'_> {
         self.space.names.len() - 1
     }
 
-    /// Tiles of time and space, one after the other, or those of a band or two for each thread at once. Not of folded
+    /// Tiles of time and space, one after the other, or those of some bands for each thread at once. Not of folded
     /// boxes, where the storage of several bands takes two levels; nor where tiles need not lean: then threads need no
     /// bands, and storage of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
