@@ -18,6 +18,7 @@ mod never_far_off;
 mod observers;
 mod orders;
 mod physics;
+mod random_schemes;
 mod texts;
 
 /// Whether products are tried.
