@@ -40,16 +40,16 @@ impl Run {
     ) -> Result<(), Error> {
         let (shared, bands) = (Arc::clone(&self.shared), smaller.bands);
         let left = to - smaller.whole_bands(from, to);
-        let (most, shared_out) = (bands.most_steps(left), bands.shared_out(left));
-        if left == 0 || shared_out >= most {
+        let shares = bands.shares(left, self.threads());
+        if left == 0 || shares.evenly >= shares.most {
             return self.call_code(&shared.compiled, &[from, to], borrowed);
         }
         if from < to - left {
             self.call_code(&shared.compiled, &[from, to - left], reborrowed(&mut borrowed))?;
         }
-        let fewer = smaller.in_fewer_steps(shared_out);
+        let fewer = smaller.in_fewer_steps(shares.steps_of_a_band);
         let args = [to - left, to];
-        if let Some(program) = shared.in_smaller_bands(bands, shared_out, &fewer)
+        if let Some(program) = shared.in_smaller_bands(bands, shares.steps_of_a_band, &fewer)
             // What is refused has written nothing, and is left to the larger bands.
             && self.call_code(program, &args, reborrowed(&mut borrowed)).is_ok()
         {
@@ -57,7 +57,7 @@ impl Run {
         }
         let begun = Instant::now();
         self.call_code(&shared.compiled, &args, borrowed)?;
-        fewer.note(begun.elapsed(), (most, shared_out));
+        fewer.note(begun.elapsed(), &shares);
         Ok(())
     }
 }
@@ -79,6 +79,7 @@ mod tests {
           u[t,y,x] = u[t-1,y,x] }
         schedule rows { S, E -> [t, y, x] }
         schedule of_calls { S, E -> [t, y, x vector(4)] } split(t 16) parallelogram(t 8, y 4) restart(t)
+        schedule of_four { S, E -> [t, y, x vector(4)] } split(t 32) parallelogram(t 8, y 4) restart(t)
       }";
 
     fn code(schedule: &str) -> Code {
@@ -99,23 +100,46 @@ mod tests {
         u
     }
 
+    const CALLS: [u64; 10] = [8, 1, 16, 9, 2, 37, 3, 20, 5, 12];
+
+    /// The state after each of the calls, by rows.
+    fn states_of_rows() -> Vec<Array2<f64>> {
+        let mut rows = run(&code("rows"), 1);
+        CALLS.map(|steps| rows.advance(steps).map(|()| state(&rows)).unwrap()).into()
+    }
+
+    #[test]
+    fn several_bands_of_a_thread_are_shared_out() {
+        let expected = states_of_rows();
+        for threads in [1, 2, 3, 4, 5] {
+            let code = code("of_four");
+            let smaller = code.shared.bands.as_ref().unwrap();
+            for steps in 1..8 {
+                smaller.in_fewer_steps(steps).note(Duration::MAX, &smaller.bands.shares(9, 2));
+            }
+            let mut bands = run(&code, threads);
+            for (steps, expected) in CALLS.iter().zip(&expected) {
+                bands.advance(*steps).unwrap();
+                assert!(state(&bands) == *expected, "{threads} threads, {steps} steps");
+            }
+            // 20 steps of two threads are two bands of five for each; of four bands, five threads are four.
+            let five = smaller.in_fewer_steps(5);
+            assert_eq!(five.program.get().is_some(), [2, 4, 5].contains(&threads), "{threads} threads");
+        }
+    }
+
     #[test]
     fn smaller_bands_and_larger_ones_are_one_run() {
-        let calls = [8, 1, 16, 9, 2, 37, 3, 20, 5, 12];
-        let expected: Vec<_> = {
-            let mut rows = run(&code("rows"), 1);
-            let after = |steps: &u64| rows.advance(*steps).map(|()| state(&rows)).unwrap();
-            calls.iter().map(after).collect()
-        };
+        let expected = states_of_rows();
         let code = code("of_calls");
         let smaller = code.shared.bands.as_ref().unwrap();
         for steps in 1..8 {
             // As if they had paid already.
-            smaller.in_fewer_steps(steps).note(Duration::MAX, (2, 1));
+            smaller.in_fewer_steps(steps).note(Duration::MAX, &smaller.bands.shares(2, 2));
         }
         for threads in [2, 5] {
             let mut bands = run(&code, threads);
-            for (steps, expected) in calls.iter().zip(&expected) {
+            for (steps, expected) in CALLS.iter().zip(&expected) {
                 bands.advance(*steps).unwrap();
                 assert!(state(&bands) == *expected, "{threads} threads, {steps} steps");
             }

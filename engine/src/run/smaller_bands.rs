@@ -2,9 +2,9 @@
 //!
 //! In: the steps of a call.   Out: whole bands, and programs for what is left, in smaller ones (`schedule::bands`).
 //!
-//! Bands of `B` steps, `P` of them at once, take `P B` steps together. Of fewer, the first band has most, and other
-//! threads wait. A program in bands of as many steps as are left for each stands on the same storage, so that a run may
-//! change between the two at any step, with the same bits. It is planned and compiled when it would have saved as much
+//! Bands of `B` steps, `P` of them at once, take `P B` steps together. Of fewer, the first bands have most, and some
+//! threads wait. A program in bands of so many steps that all threads have as many stands on the same storage, so that a
+//! run may change between the two at any step, with the same bits. It is planned and compiled when it would have saved as much
 //! time as the plan took, so that nobody waits for what pays for nobody, and is kept with the code.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crease_jit::Compiled;
 
-use crate::schedule::bands::Bands;
+use crate::schedule::bands::{Bands, Shares};
 
 /// The bands of code, and its programs in smaller ones.
 #[derive(Debug)]
@@ -52,8 +52,9 @@ impl SmallerBands {
 
 impl InFewerSteps {
     /// Notes what it would have saved of a call that took so long.
-    pub(super) fn note(&self, elapsed: Duration, (most, shared_out): (i64, i64)) {
-        let saved = elapsed.as_nanos() * (most - shared_out).unsigned_abs() as u128 / most.unsigned_abs() as u128;
+    pub(super) fn note(&self, elapsed: Duration, shares: &Shares) {
+        let Shares { most, evenly, .. } = *shares;
+        let saved = elapsed.as_nanos() * most.saturating_sub(evenly).max(0) as u128 / most.max(1) as u128;
         self.saved.fetch_add(u64::try_from(saved).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 

@@ -3,10 +3,10 @@
 //!
 //! In: a schedule such as `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector(8)]`,
 //! whose bands of `B` steps run at once, `P` of them, and whose `t` counts from the first step of a call.   Out: how many
-//! steps they take together, how many each would have if it shared out fewer; the same schedule in such bands.
+//! steps they take together, how fewer are shared out among threads; the same schedule in such bands.
 //!
 //! Where a call has fewer steps than all bands together, some have none, and their threads wait. Smaller bands share
-//! the same steps out among all. Whether they keep to the storage that was found for the larger ones is for the plan to
+//! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the plan to
 //! say; they should, as values stay alive for fewer tiles.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
@@ -23,6 +23,17 @@ pub(crate) struct Bands {
     count: i64,
     /// Steps of each.
     steps: i64,
+}
+
+/// How the steps of a call are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Steps of each band, if all threads have as many.
+    pub(crate) steps_of_a_band: i64,
+    /// Steps of the thread that has most, in bands as they are.
+    pub(crate) most: i64,
+    /// The same, if all have as many.
+    pub(crate) evenly: i64,
 }
 
 impl Bands {
@@ -44,14 +55,14 @@ impl Bands {
         self.count * self.steps
     }
 
-    /// Steps that the first band has of some, fewer than all have together; no other one has more.
-    pub(crate) fn most_steps(&self, steps: i64) -> i64 {
-        steps.min(self.steps)
-    }
-
-    /// Steps of each band, if as many share out so few.
-    pub(crate) fn shared_out(&self, steps: i64) -> i64 {
-        (steps - 1).max(0) / self.count + 1
+    /// How some steps, fewer than all bands have together, are shared out among threads as the bands are, and evenly.
+    pub(crate) fn shares(&self, steps: i64, threads: usize) -> Shares {
+        let threads = i64::try_from(threads).unwrap_or(i64::MAX).clamp(1, self.count);
+        let all_threads = self.steps.saturating_mul(threads);
+        // As few bands of each thread as there may be: what goes on from band to band goes through memory less often.
+        let bands = (steps - 1).max(0) / all_threads + 1;
+        let steps_of_a_band = (steps - 1).max(0) / self.count.min(bands * threads) + 1;
+        Shares { steps_of_a_band, most: steps.min(bands * self.steps), evenly: bands * steps_of_a_band }
     }
 
     /// The schedule in bands of `steps` steps, fewer than it has.
@@ -100,8 +111,15 @@ mod tests {
         let kernel = kernel(BANDS);
         let tiles = &kernel.schedules()[0];
         let bands = Bands::of(&kernel, tiles).unwrap();
-        assert_eq!((bands.steps_together(), bands.most_steps(5), bands.most_steps(12)), (16, 5, 8));
-        assert_eq!([1, 2, 3, 8, 15].map(|steps| bands.shared_out(steps)), [1, 1, 2, 4, 8]);
+        assert_eq!(bands.steps_together(), 16);
+        let shares = |steps, threads| {
+            let Shares { steps_of_a_band, most, evenly } = bands.shares(steps, threads);
+            (steps_of_a_band, most, evenly)
+        };
+        let of_two = [(1, 1, 1), (1, 2, 1), (2, 3, 2), (4, 8, 4), (8, 8, 8)];
+        assert_eq!([1, 2, 3, 8, 15].map(|steps| shares(steps, 2)), of_two);
+        assert_eq!([3, 15].map(|steps| shares(steps, 5)), [(2, 3, 2), (8, 8, 8)], "there are two bands");
+        assert_eq!([3, 8, 15].map(|steps| shares(steps, 1)), [(3, 3, 3), (8, 8, 8), (8, 15, 16)]);
         let lowered = |steps| {
             let schedule = bands.lowered(tiles, steps).unwrap();
             let text = kernel.without_schedules().with_schedule(schedule).unwrap().to_string();
@@ -111,6 +129,19 @@ mod tests {
                         floor((t - _from - 1)/6) parallel, t, y, x vector(8)]";
         assert_eq!(lowered(6), expected);
         assert!(lowered(1).contains("t - _from - 1 parallel"), "{}", lowered(1));
+    }
+
+    #[test]
+    fn threads_have_as_many_bands_of_some_steps_as_they_need() {
+        let bands = Bands { count: 12, steps: 64 };
+        let evenly = |steps| {
+            let Shares { steps_of_a_band, most, evenly } = bands.shares(steps, 2);
+            (steps_of_a_band, most, evenly)
+        };
+        assert_eq!(evenly(100), (50, 64, 50));
+        assert_eq!(evenly(192), (48, 128, 96));
+        assert_eq!(evenly(232), (58, 128, 116));
+        assert_eq!(evenly(767), (64, 384, 384));
     }
 
     #[test]
