@@ -1,7 +1,8 @@
 //! Calls in bands that run at once, the last steps in smaller ones.
 //!
 //! In: the steps of a call.   Out: what runs them: whole bands, and what is left in bands of fewer steps, `smaller_bands`,
-//! on the same storage and with the same bits.
+//! on the same storage and with the same bits. Between cores that share no cache, more rows that are handed on may cost
+//! more than threads that wait: both are timed, and the faster one stays (`two_ways`).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,15 +50,20 @@ impl Run {
         }
         let fewer = smaller.in_fewer_steps(shares.steps_of_a_band);
         let args = [to - left, to];
-        if let Some(program) = shared.in_smaller_bands(bands, shares.steps_of_a_band, &fewer)
+        let program = shared.in_smaller_bands(bands, shares.steps_of_a_band, &fewer);
+        let begun = Instant::now();
+        if let Some(program) = program.filter(|_| self.last_steps.entry(left).or_default().takes_other())
             // What is refused has written nothing, and is left to the larger bands.
             && self.call_code(program, &args, reborrowed(&mut borrowed)).is_ok()
         {
+            self.last_steps.entry(left).or_default().note(true, begun.elapsed(), left);
             return Ok(());
         }
-        let begun = Instant::now();
         self.call_code(&shared.compiled, &args, borrowed)?;
-        fewer.note(begun.elapsed(), &shares);
+        match program {
+            Some(_) => self.last_steps.entry(left).or_default().note(false, begun.elapsed(), left),
+            None => fewer.note(begun.elapsed(), &shares),
+        }
         Ok(())
     }
 }

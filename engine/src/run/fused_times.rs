@@ -3,13 +3,13 @@
 //! In: the last steps of calls with observers, as they end.   Out: which form the next ones take.
 //!
 //! What is compared is all that runs from one step to another, the same number of steps in both forms, so that nothing
-//! has to be taken apart. The two are timed in turns: what the machine does besides changes slowly.
+//! has to be taken apart.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::run::options::ObserverForm;
-use crate::run::short_times::Times;
+use crate::run::two_ways::TwoWays;
 
 /// What a run knows of its observers, by the names of those that are computed together.
 pub(super) type Observing = BTreeMap<Vec<String>, Known>;
@@ -21,40 +21,27 @@ pub(super) struct Known {
     pub(super) last: Option<ObserverForm>,
     /// Time of passes behind the steps, so far.
     pub(super) in_passes: Duration,
-    /// Times of the last steps of calls, by how many they are.
-    by_steps: BTreeMap<i64, Forms>,
-}
-
-/// The last steps of calls, with the observers behind them or among them.
-#[derive(Debug, Default)]
-struct Forms {
-    passes: Times,
-    fused: Times,
+    /// Times of the last steps of calls with the observers behind them, or else among them, by how many they are.
+    by_steps: BTreeMap<i64, TwoWays>,
 }
 
 impl Known {
     /// What the next ones take, so many steps, if both forms can be.
     pub(super) fn form(&self, steps: i64) -> ObserverForm {
-        let Some(Forms { passes, fused }) = self.by_steps.get(&steps) else { return ObserverForm::Fused };
-        let takes_fused = match passes.are_enough() && fused.are_enough() {
-            true => fused.least <= passes.least,
-            false => fused.calls <= passes.calls,
-        };
-        if takes_fused { ObserverForm::Fused } else { ObserverForm::Pass }
+        let is_fused = self.by_steps.get(&steps).is_none_or(TwoWays::takes_other);
+        if is_fused { ObserverForm::Fused } else { ObserverForm::Pass }
     }
 
     /// Notes how long so many steps and the observers took, where both forms can be.
     pub(super) fn note(&mut self, form: ObserverForm, steps: i64, elapsed: Duration) {
-        let forms = self.by_steps.entry(steps).or_default();
-        let times = if form == ObserverForm::Pass { &mut forms.passes } else { &mut forms.fused };
-        times.note(elapsed, steps);
+        self.by_steps.entry(steps).or_default().note(form != ObserverForm::Pass, elapsed, steps);
     }
 
     /// Calls that were noted of a form.
     #[cfg(test)]
     pub(super) fn calls(&self, form: ObserverForm) -> u32 {
-        let calls = |forms: &Forms| if form == ObserverForm::Pass { forms.passes.calls } else { forms.fused.calls };
-        self.by_steps.values().map(calls).sum()
+        let of = |(passes, fused)| if form == ObserverForm::Pass { passes } else { fused };
+        self.by_steps.values().map(|ways| of(ways.calls())).sum()
     }
 }
 

@@ -8,9 +8,9 @@
 //! way, when the `monitor` is due. `given` remembers what was written of the `kept_levels`, `series` what was given of
 //! inputs over `steps`, `facts` tells of it; `folded` shows storage as it is. `calls` checks what code needs and calls
 //! it; `drive` is for time loops, in calls at some `pace` where `cancel` may end them; `short_calls`, with
-//! `short_times`, and `calls_in_bands`, with `smaller_bands`, are for what is too short for tiles of time. `borrowed`
-//! runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and `memory` refuse
-//! what there is no memory for.
+//! `short_times`, and `calls_in_bands`, with `smaller_bands`, are for what is too short for tiles of time; `two_ways`
+//! tells what is faster. `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to
+//! compile; `available` and `memory` refuse what there is no memory for.
 
 mod available;
 mod borrowed;
@@ -48,9 +48,11 @@ mod steps;
 mod transfer;
 mod tune;
 mod tune_schedule;
+mod two_ways;
 mod unknown_names;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crease_jit::{CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Load, Pool};
@@ -72,6 +74,7 @@ use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
 use crate::run::short_times::ShortCalls;
 use crate::run::smaller_bands::SmallerBands;
+use crate::run::two_ways::TwoWays;
 use crate::schedule::bands::Bands;
 use crate::schedule::by_step::StepsAtOnce;
 use crate::schedule::tile_of_steps::tile_of_steps;
@@ -181,6 +184,7 @@ impl Code {
             pace: Pace::default(),
             nan_monitor,
             short_calls,
+            last_steps: BTreeMap::new(),
             observing,
         })
     }
@@ -227,6 +231,8 @@ pub struct Run {
     nan_monitor: Option<NanMonitor>,
     /// What it knows of calls of few steps.
     short_calls: ShortCalls,
+    /// What larger and smaller bands take for the last steps of calls, by how many there are.
+    last_steps: BTreeMap<i64, TwoWays>,
     /// What it knows of observers in steps and behind them.
     observing: Observing,
 }
