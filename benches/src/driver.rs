@@ -12,6 +12,7 @@ use crate::error::BenchError;
 use crate::machine::cores;
 use crate::progress::Progress;
 use crate::record::Header;
+use crate::round_trip::round_trip_ns;
 use crate::row::Row;
 use crate::timing::{Budget, Given, Outcome, Runner, Seconds, comparison};
 use crate::variants::{Prepared, Variant};
@@ -75,7 +76,11 @@ impl Driver {
         let (count, progress, memory, cores) = (runners.len(), &self.progress, &mut self.probe, &mut self.cores);
         progress.detail(&format!("timing {count} layouts"));
         let mut round = |done| progress.detail(&format!("timing {count} layouts, round {done} of {}", budget.rounds));
-        let mut probe = || Given { bandwidth: memory.measure(threads), cores: cores.measure(threads) };
+        let mut probe = || Given {
+            bandwidth: memory.measure(threads),
+            cores: cores.measure(threads),
+            round_trip_ns: (threads > 1).then(round_trip_ns).flatten(),
+        };
         comparison(&mut runners, budget, &mut probe, &mut round).map(Some)
     }
 
@@ -112,6 +117,7 @@ fn finish_rows(prepared: &Prepared, variants: Vec<Variant>, outcome: Option<Outc
             }
             row.gb_per_s = Some(outcome.given.bandwidth);
             row.cores = Some(outcome.given.cores);
+            row.round_trip_ns = outcome.given.round_trip_ns;
             if let Some(seconds) = runner.and_then(|_| times.next()) {
                 let rate = prepared.sites as f64 * outcome.steps as f64 / seconds.median;
                 row.seconds = Some(seconds);

@@ -29,6 +29,7 @@ mod physics_runs;
 pub mod progress;
 pub mod record;
 pub mod roofline;
+pub mod round_trip;
 pub mod row;
 pub mod strips;
 pub mod suites;

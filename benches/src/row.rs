@@ -55,6 +55,9 @@ pub struct Row {
     /// Cores' worth of arithmetic that the threads had, beside this comparison.
     #[serde(default)]
     pub cores: Option<f64>,
+    /// Nanoseconds of a line of the cache from one of two threads to the other and back, beside this comparison.
+    #[serde(default)]
+    pub round_trip_ns: Option<f64>,
     /// Why it was not timed.
     pub note: Option<String>,
     /// Whether that is a failure: no plan, no code, no storage. A memory cap or a missing compiler is none.
@@ -82,6 +85,7 @@ impl Row {
             bandwidth_share: None,
             gb_per_s: None,
             cores: None,
+            round_trip_ns: None,
             note: None,
             failed: false,
         }

@@ -52,6 +52,9 @@ pub fn block(rows: &[Row]) -> Option<Block> {
     if let Some(cores) = first.cores.filter(|_| first.threads > 1) {
         title.push(format!("{cores:.1} cores"));
     }
+    if let Some(nanoseconds) = first.round_trip_ns {
+        title.push(format!("round trip {nanoseconds:.0} ns"));
+    }
     if let Some(Bandwidth { update_in_place, triad }) = first.gb_per_s {
         title.push(format!("update in place {update_in_place:.0} GB/s, triad {triad:.0} GB/s"));
     }

@@ -49,6 +49,8 @@ pub struct Given {
     pub bandwidth: Bandwidth,
     /// Cores' worth of arithmetic that its threads had.
     pub cores: f64,
+    /// Nanoseconds of a line of the cache from one thread to another and back, if there are several.
+    pub round_trip_ns: Option<f64>,
 }
 
 /// The outcome of a comparison.
@@ -143,7 +145,9 @@ impl Given {
         let median = |of: fn(&Given) -> f64| Seconds::of(&rounds.iter().map(of).collect::<Vec<_>>()).median;
         let update_in_place = median(|given| given.bandwidth.update_in_place);
         let bandwidth = Bandwidth { update_in_place, triad: median(|given| given.bandwidth.triad) };
-        Given { bandwidth, cores: median(|given| given.cores) }
+        let trips: Vec<f64> = rounds.iter().filter_map(|given| given.round_trip_ns).collect();
+        let round_trip_ns = (!trips.is_empty()).then(|| Seconds::of(&trips).median);
+        Given { bandwidth, cores: median(|given| given.cores), round_trip_ns }
     }
 }
 
@@ -170,7 +174,8 @@ impl Seconds {
 mod tests {
     use super::*;
 
-    const GIVEN: Given = Given { bandwidth: Bandwidth { update_in_place: 50.0, triad: 40.0 }, cores: 1.0 };
+    const GIVEN: Given =
+        Given { bandwidth: Bandwidth { update_in_place: 50.0, triad: 40.0 }, cores: 1.0, round_trip_ns: Some(60.0) };
 
     struct Sleeper {
         micros: u64,

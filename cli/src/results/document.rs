@@ -32,7 +32,9 @@ of successive modulo. Rates are medians; `spread` is half of what the slowest an
 median. `of limit` is the share of the bandwidth limit: the bytes that an update must move at least, against memory
 updated in place beside the comparison; it is above 100 % where data come from a cache. `max diff` is the largest
 difference from the naive loops, whose answer is compared first. Titles have, for several threads, the cores' worth of
-arithmetic that they were given in the same comparison: virtual machines share cores with others.
+arithmetic that they were given in the same comparison, as virtual machines share cores with others, and the round trip
+of a line of the cache between two of them, as they are moved: some ten nanoseconds between cores of one cache, hundreds
+between those of two chiplets, where what is handed from thread to thread costs more and there is more bandwidth.
 ";
 
 const TILES: &str = "\

@@ -77,6 +77,7 @@ mod tests {
     use std::time::Duration;
 
     const N: usize = 37;
+    const CALLS: [u64; 10] = [8, 1, 16, 9, 2, 37, 3, 20, 5, 12];
     const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
         state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
         S[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 1 <= x < N-1 {
@@ -105,8 +106,6 @@ mod tests {
         run.read("u", u.view_mut()).unwrap();
         u
     }
-
-    const CALLS: [u64; 10] = [8, 1, 16, 9, 2, 37, 3, 20, 5, 12];
 
     /// The state after each of the calls, by rows.
     fn states_of_rows() -> Vec<Array2<f64>> {

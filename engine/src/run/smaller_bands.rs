@@ -4,8 +4,8 @@
 //!
 //! Bands of `B` steps, `P` of them at once, take `P B` steps together. Of fewer, the first bands have most, and some
 //! threads wait. A program in bands of so many steps that all threads have as many stands on the same storage, so that a
-//! run may change between the two at any step, with the same bits. It is planned and compiled when it would have saved as much
-//! time as the plan took, so that nobody waits for what pays for nobody, and is kept with the code.
+//! run may change between the two at any step, with the same bits. It is planned and compiled when it would have saved
+//! as much time as the plan took, so that nobody waits for what pays for nobody, and is kept with the code.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,8 +6,8 @@
 //! steps they take together, how fewer are shared out among threads; the same schedule in such bands.
 //!
 //! Where a call has fewer steps than all bands together, some have none, and their threads wait. Smaller bands share
-//! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the plan to
-//! say; they should, as values stay alive for fewer tiles.
+//! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the
+//! plan to say; they should, as values stay alive for fewer tiles.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};

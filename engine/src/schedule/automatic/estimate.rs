@@ -283,7 +283,7 @@ impl Workload {
         let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
         let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
-        // The last steps of a call are shared out among all bands: they take as much work, and all the rest once more.
+        // The last steps of a call are shared out among threads: they take as much work, and all the rest once more.
         let begun = self.begun(height);
         let nanoseconds =
             overlapped(&[self.all_work() / threads, inside, between * begun]) + (handed_on + barriers) * begun;
