@@ -21,14 +21,12 @@ use std::time::{Duration, Instant};
 use check::Outcome;
 use fastrand::Rng;
 
+use crate::number;
+
 /// Texts in one run of the tests.
 const DEFAULT_TEXTS: u64 = 100;
 /// No text takes longer, on a machine as busy as it may be.
 const LONGEST: Duration = Duration::from_secs(120);
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
-}
 
 /// What a worker is at.
 struct Worker {

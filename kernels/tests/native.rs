@@ -56,7 +56,7 @@ fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields, boxes:
 }
 
 /// Every kind of vectors that this machine has, once; the widest comes last.
-fn isas() -> Vec<IsaChoice> {
+pub(crate) fn isas() -> Vec<IsaChoice> {
     let has = |choice: &IsaChoice| Isa::detect().resolve(*choice).as_ref() == Ok(choice);
     IsaChoice::ALL.into_iter().filter(has).collect()
 }

@@ -18,12 +18,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crease::kernel::graph::{Array, ArrayId, Role};
 use crease::{
-    CompileOptions, ElementType, Error, Isa, IsaChoice, Kernel, MachineModel, RunOptions, StrategyChoice,
-    with_element_type,
+    CompileOptions, ElementType, Error, IsaChoice, Kernel, MachineModel, RunOptions, StrategyChoice, with_element_type,
 };
 use fastrand::Rng;
 use generate::Scheme;
 use ndarray::ArrayD;
+
+use crate::native::isas;
+use crate::number;
 
 /// Schemes in one run of the tests.
 const DEFAULT_SCHEMES: u64 = 4;
@@ -31,10 +33,6 @@ const DEFAULT_SCHEMES: u64 = 4;
 const CACHES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
 /// No coefficient takes the values of a scheme away from where they started.
 const SCALAR: f64 = 0.3125;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
-}
 
 /// The bits of all states at the end.
 type Bits = Vec<Vec<u64>>;
@@ -76,9 +74,7 @@ fn verify(scheme: &Scheme, random: &mut Rng) -> bool {
     let kernel = Kernel::parse(&scheme.text).unwrap_or_else(|error| panic!("{error}"));
     let calls = calls(scheme.steps, random);
     let threads = random.usize(1..4);
-    let isas: Vec<IsaChoice> =
-        IsaChoice::ALL.into_iter().filter(|choice| Isa::detect().resolve(*choice).as_ref() == Ok(choice)).collect();
-    let isa = *random.choice(&isas).expect("one is there on every machine");
+    let isa = *random.choice(&isas()).expect("one is there on every machine");
     let plain =
         Way { schedule: "rows", strategy: StrategyChoice::SuccessiveModulo, isa: IsaChoice::Scalar, threads: 1 };
     let found = Way { schedule: "auto", strategy: StrategyChoice::Auto, isa, threads };

@@ -39,3 +39,8 @@ fn is_left_for_later(name: &str) -> bool {
 fn is_of_other_cells(name: &str) -> bool {
     ["-f16", "-f32"].iter().any(|kind| name.ends_with(kind))
 }
+
+/// What a variable of the environment says, or else the default.
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+}
