@@ -50,12 +50,14 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>, pipelines: bool) -> Allo
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
     let (vectors, mut shared) = (used(&each), None);
-    // What values take is left to them, but not more than half; what is cut out of a row at once comes on top.
+    // What values take is left to them, and what loads take that were read where they are used and now are cut out of
+    // rows, but not more than half; and enough for the operands of any operation and its result.
     let cut_at_once = match body.shape.features.lane_shifts {
-        LaneShifts::Anywhere => 0,
+        LaneShifts::Anywhere => most_shared_by_one_operation(body, &rows),
         LaneShifts::ByHalves => rows.iter().map(|row| row.others.len()).max().unwrap_or(0),
     };
-    let left = (each.busiest + cut_at_once).min(body.shape.registers() / 2);
+    let operands = body.each.iter().map(|at| body.operands(*at).count()).max().unwrap_or(0);
+    let left = (each.busiest + cut_at_once).min(body.shape.registers() / 2).max(operands + 1);
     let rows = carry(rows, left..body.shape.registers() - pins.len(), body.shape.features.lane_shifts);
     if !rows.is_empty() {
         let sharing = Allocator::iteration(body, &invariants, File { pins: &pins, rows: &rows, ..File::ALL });
@@ -89,6 +91,13 @@ fn in_half_the_registers<'b, 'a>(body: &'b Body<'a>, invariants: &Slots, pins: &
     let pinned = Allocator::iteration(body, invariants, file(&pins[..kept]));
     let is_free = free.spills < pinned.spills;
     if is_free { (free, 0) } else { (pinned, kept) }
+}
+
+/// Of how many loads that share vectors an operation has the values as its operands, at most.
+fn most_shared_by_one_operation(body: &Body<'_>, rows: &[Row]) -> usize {
+    let mut shares = vec![false; body.strip.ops.len()];
+    rows.iter().flat_map(|row| &row.others).for_each(|(load, _)| shares[*load] = true);
+    body.each.iter().map(|at| body.operands(*at).filter(|value| shares[*value]).count()).max().unwrap_or(0)
 }
 
 /// Registers for the vectors of rows, the last ones of a range first; where these are too few for all, rows of fewer
