@@ -61,6 +61,30 @@ impl Error {
     pub fn code(&self) -> &'static str {
         self.into()
     }
+
+    /// The quota, if running out of it is what happened.
+    pub(crate) fn spent_quota(&self) -> Option<u64> {
+        match self {
+            Error::Mapping(MappingError::GaveUp { limit, .. }) => Some(*limit),
+            _ => self.analysis().and_then(AnalysisError::spent_quota),
+        }
+    }
+
+    /// The analysis that failed, in whichever stage.
+    fn analysis(&self) -> Option<&AnalysisError> {
+        match self {
+            Error::Analysis(cause)
+            | Error::Mapping(MappingError::Analysis(cause))
+            | Error::Lower(LowerError::Analysis(cause)) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// The same error, which names the stage in which an analysis spent its quota.
+    pub(crate) fn in_stage(self, stage: &'static str) -> Error {
+        let spent = self.analysis().and_then(AnalysisError::spent_quota);
+        spent.map_or(self, |limit| AnalysisError::Quota { stage, limit }.into())
+    }
 }
 
 impl From<crease_isl::IslError> for Error {

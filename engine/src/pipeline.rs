@@ -317,7 +317,7 @@ impl Stages {
 
     /// Runs a stage under a quota of its own and keeps the time it took.
     fn run<T, E: Into<Error>>(&self, name: &'static str, stage: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
-        self.time(name, stage).map_err(|error| name_stage(error.into(), name))
+        self.time(name, stage).map_err(|error| error.into().in_stage(name))
     }
 
     /// The same of a stage that cannot fail.
@@ -327,17 +327,6 @@ impl Stages {
         trace!("stage {name}: {} operations since the last count", self.context.operations());
         result
     }
-}
-
-/// Names the stage in which the quota was spent.
-fn name_stage(error: Error, stage: &'static str) -> Error {
-    let cause = match &error {
-        Error::Analysis(cause)
-        | Error::Mapping(MappingError::Analysis(cause))
-        | Error::Lower(LowerError::Analysis(cause)) => cause,
-        _ => return error,
-    };
-    cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
 /// How large arrays are.

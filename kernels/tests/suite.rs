@@ -18,7 +18,7 @@ mod never_far_off;
 mod observers;
 mod orders;
 mod physics;
-mod random_schemes;
+mod random_kernels;
 mod texts;
 
 /// Whether products are tried.

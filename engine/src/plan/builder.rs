@@ -421,11 +421,12 @@ impl PlanBuilder {
     ) -> Result<(Request, T), Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model(), self.thread_count()?);
-        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search| {
+        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search, most_operations| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
+            let quota = most_operations.unwrap_or(self.quota).min(self.quota);
             let ambiguous = |array: ArrayId| self.kernel.array(array).name.clone();
-            let seen = look(&request)?.map_err(ambiguous);
+            let seen = look(&Request { quota, ..request.clone() })?.map_err(ambiguous);
             Ok(seen.map(|seen| (request, seen)))
         })
     }

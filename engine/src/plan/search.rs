@@ -17,6 +17,10 @@ use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
 use crate::schedule::automatic::{Candidate, Estimate, MANY_STEPS, NoCandidates, Target, candidates};
 
+/// Integer-set operations that a stage may take of a candidate, while there is a simple one: three times what any takes
+/// of the kernels of the catalogue. Shows in `explain KERNEL --schedule auto --log trace`.
+const CANDIDATE_QUOTA: u64 = 4_000_000;
+
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
 #[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]
 #[non_exhaustive]
@@ -49,7 +53,7 @@ pub struct ScheduleCandidate {
     /// What was cut for it; plans from the cache know that of the candidate that was taken.
     #[serde(skip)]
     pub(crate) cuts: Vec<Cut>,
-    /// Which dependence it breaks, or why it has no loops, if that was looked at.
+    /// Which dependence it breaks, why it has no loops, or that its analysis took too long, if that was looked at.
     pub refused: Option<String>,
     /// Seconds that a step took, or all of a kernel without steps, if it was timed
     /// ([`PlanBuilder::build_tuned`](crate::PlanBuilder::build_tuned)).
@@ -61,6 +65,10 @@ impl ScheduleSearch {
     /// place of a request may come an array of which some cell has several values: what a read of it means, only a
     /// schedule that somebody wrote can say.
     ///
+    /// While there is another one of the fewest dimensions of time, with which integer sets grow, a stage of the request
+    /// is to take no more than the number of operations that comes with it. A candidate that takes more is dropped, and
+    /// with it all of more than the fewest dimensions.
+    ///
     /// # Errors
     /// [`PlanError::NoScheduleFound`]; what `request` says that is no matter of order.
     pub(crate) fn run<T>(
@@ -69,7 +77,7 @@ impl ScheduleSearch {
         machine: MachineModel,
         threads: usize,
         first: usize,
-        request: impl Fn(Kernel, ScheduleSearch) -> Result<Result<T, String>, Error>,
+        request: impl Fn(Kernel, ScheduleSearch, Option<u64>) -> Result<Result<T, String>, Error>,
     ) -> Result<T, Error> {
         let params = many_steps(kernel, sizes);
         let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
@@ -84,7 +92,17 @@ impl ScheduleSearch {
             Err(none(why).into())
         };
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
+        let dims = |candidate: &Candidate| candidate.schedule.dims.len();
+        let fewest = found.iter().map(dims).min().unwrap_or(0);
+        let last_of_fewest = found.iter().rposition(|candidate| dims(candidate) == fewest).unwrap_or(0);
+        let mut took_too_long = false;
         for (chosen, candidate) in found.into_iter().enumerate().skip(first) {
+            if took_too_long && dims(&candidate) > fewest {
+                let why = "not tried, as another one takes too many integer-set operations, and this one is no simpler";
+                search.candidates[chosen].refused = Some(why.to_string());
+                continue;
+            }
+            let has_simple = chosen < last_of_fewest;
             search.chosen = chosen;
             let parts = kernel.split(&candidate.cuts).map_err(AnalysisError::from)?;
             // What was to be found is there.
@@ -92,7 +110,8 @@ impl ScheduleSearch {
             if !candidate.cuts.is_empty() {
                 parts.verify()?;
             }
-            match request(parts.and_schedule(candidate.schedule)?, search.clone()) {
+            let most_operations = has_simple.then_some(CANDIDATE_QUOTA);
+            match request(parts.and_schedule(candidate.schedule)?, search.clone(), most_operations) {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
@@ -101,6 +120,11 @@ impl ScheduleSearch {
                 Err(Error::Lower(loops @ LowerError::Loops { .. })) => {
                     debug!("candidate `{}` is dropped: {loops}", candidate.shape);
                     search.candidates[chosen].refused = Some(loops.to_string());
+                }
+                Err(error) if has_simple && error.spent_quota().is_some() => {
+                    debug!("candidate `{}` is dropped: {error}", candidate.shape);
+                    search.candidates[chosen].refused = Some(error.to_string());
+                    took_too_long = true;
                 }
                 // A statement's time comes from the cell that it writes: no candidate would order the two.
                 Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
@@ -152,4 +176,58 @@ pub(crate) fn many_steps(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
 /// Whether another schedule might be legal.
 fn is_of_order(illegal: &IllegalSchedule) -> bool {
     matches!(illegal, IllegalSchedule::ReadBeforeWrite { .. } | IllegalSchedule::NeverWritten { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a candidate that was tried, how many dimensions of time it has, and the limit of its operations.
+    type Tried = (usize, Option<u64>);
+
+    /// Asks for a schedule of a stencil on a square, where integer sets take too long of whatever has a limit, or of all.
+    fn searched(of_all: bool) -> (Result<ScheduleSearch, Error>, Vec<Tried>) {
+        let text = "kernel heat(size N; run T) for N >= 3 {
+            state u[t, y, x]: f64 for 0 <= y, x < N
+            S[t, y, x] for 1 <= t <= T and 1 <= y, x < N-1 {
+              u[t,y,x] = u[t-1,y,x] + 0.1 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
+            E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+              u[t,y,x] = u[t-1,y,x] } }";
+        let kernel = Kernel::parse(text).unwrap();
+        let tried = std::cell::RefCell::new(Vec::new());
+        let found = ScheduleSearch::run(&kernel, &[4000], MachineModel::detect(), 2, 0, |kernel, search, limit| {
+            let schedule = kernel.schedules().last().expect("the candidate is the last one");
+            tried.borrow_mut().push((schedule.dims.len(), limit));
+            match limit {
+                None if !of_all => Ok(Ok(search)),
+                _ => Err(AnalysisError::Quota { stage: "lifetimes", limit: limit.unwrap_or(7) }.into()),
+            }
+        });
+        (found, tried.into_inner())
+    }
+
+    #[test]
+    fn candidates_that_take_too_long_give_way_to_simple_ones() {
+        let (found, tried) = searched(false);
+        let search = found.unwrap();
+        let fewest = tried.iter().map(|(dims, _)| *dims).min().unwrap();
+        // Tiles first, then nothing but rows, of which the last one may take as long as it takes.
+        assert!(tried.len() > 2 && tried[0].0 > fewest, "{tried:?}");
+        assert!(tried[1..].iter().all(|(dims, _)| *dims == fewest), "{tried:?}");
+        assert_eq!(tried.iter().filter(|(_, limit)| limit.is_none()).count(), 1, "{tried:?}");
+        assert_eq!(tried.last().unwrap().1, None);
+        let refused = |at: usize| search.candidates[at].refused.clone().unwrap_or_default();
+        assert!(refused(0).starts_with("stage `lifetimes` takes more than 4000000"), "{}", refused(0));
+        assert!((1..search.chosen).all(|at| !refused(at).is_empty()));
+        assert!(search.candidates[1..].iter().any(|one| one.refused.iter().any(|why| why.starts_with("not tried"))));
+    }
+
+    #[test]
+    fn the_last_one_says_why_it_has_no_plan() {
+        let (found, _) = searched(true);
+        assert_eq!(
+            found.unwrap_err().to_string(),
+            "stage `lifetimes` takes more than 7 integer-set operations, its quota"
+        );
+    }
 }

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-/// Indices of a cell, the outermost first.
-const INDICES: [&str; 3] = ["z", "y", "x"];
-const SIZES: [&str; 3] = ["K", "M", "N"];
+use super::{INDICES, SIZES, Sample};
+
 /// Cells along each index of boxes of one to three dimensions: the shortest, and how many more there may be.
 const EXTENTS: [(i64, i64); 3] = [(600, 2500), (70, 160), (22, 26)];
 /// Steps in boxes of one to three dimensions, as above.
@@ -14,17 +13,7 @@ const STEPS: [(u64, u64); 3] = [(40, 160), (20, 40), (8, 12)];
 /// One scheme in this many has coefficients, one in as many several states, and so on.
 const ONE_IN: u8 = 3;
 
-pub(crate) const FIRST_STATE: &str = "u0";
-
-/// A kernel with what it runs on.
-#[derive(Clone, Debug)]
-pub(crate) struct Scheme {
-    pub text: String,
-    pub sizes: Vec<(&'static str, i64)>,
-    pub steps: u64,
-    /// Whether the first state is read two steps back.
-    pub goes_back: bool,
-}
+const FIRST_STATE: &str = "u0";
 
 struct Generator<'r> {
     random: &'r mut Rng,
@@ -38,7 +27,7 @@ struct Generator<'r> {
 }
 
 /// One scheme, which computes values that stay finite.
-pub(crate) fn scheme(random: &mut Rng) -> Scheme {
+pub(super) fn scheme(random: &mut Rng) -> Sample {
     let dims = random.usize(1..4);
     let chance = |random: &mut Rng| random.u8(0..ONE_IN) == 0;
     // Cubes with more take seconds to plan; see docs/LIMITS.md.
@@ -55,7 +44,8 @@ pub(crate) fn scheme(random: &mut Rng) -> Scheme {
     let (shortest, more) = EXTENTS[dims - 1];
     let sizes = SIZES[3 - dims..].iter().map(|name| (*name, shortest + generator.random.i64(0..more))).collect();
     let (fewest, more) = STEPS[dims - 1];
-    Scheme { text, sizes, steps: fewest + generator.random.u64(0..more), goes_back }
+    let steps = Some(fewest + generator.random.u64(0..more));
+    Sample { text, sizes, steps, goes_back: goes_back.then_some(FIRST_STATE), floats: (0.0, 1.0) }
 }
 
 impl Generator<'_> {
