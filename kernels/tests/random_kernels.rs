@@ -181,8 +181,13 @@ fn results(kernel: &Kernel, sample: &Sample, way: &Way, calls: &[u64]) -> Result
             bits.push(cells.iter().map(|cell| bits_of(cell.to_number())).collect());
         });
     }
-    let is_tiled = plan.report().schedule_search.as_ref().is_some_and(|search| search.taken().text.contains("floor"));
-    Ok((bits, is_tiled))
+    let Some(search) = &plan.report().schedule_search else { return Ok((bits, false)) };
+    let unproved = search.candidates.iter().flat_map(|one| &one.refused).find(|why| why.contains("stays inside"));
+    assert_eq!(
+        unproved, None,
+        "another schedule is taken, but this one was lowered wrongly, or its bounds are not seen"
+    );
+    Ok((bits, search.taken().text.contains("floor")))
 }
 
 /// A number that cells of this type may have.

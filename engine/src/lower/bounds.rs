@@ -124,6 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn places_behind_many_conditions_that_do_not_hold_are_decided_by_what_does() {
+        // Each condition fails in three ways; where `v1` is 41, `v0` is 20.
+        let mut body = "if v1 == 41 { strip v3 in 0 .. 1 lanes 1 {
+            m0 = b[base 84 * (v0 + -20) + 28 * (v1 + -39), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }"
+            .to_string();
+        for number in 0..9 {
+            body = format!("if all(v2 <= {number}, v5 <= {number}, v6 <= {number}) {{ }} else {{ {body} }}");
+        }
+        let text = format!(
+            "program p(T) {{ buffer b: f64[57] write for v4 in 0 .. $T {{ for v0 in 0 .. 21 {{
+            for v1 in max(2 * v0 - 1, 0) .. 2 * v0 + 2 {{ for v2 in 0 .. 20 {{ for v5 in 0 .. 20 {{ for v6 in 0 .. 20 {{
+            {body} }} }} }} }} }} }} }}"
+        );
+        assert!(proved(&text).is_ok());
+        let error = proved(&text.replace("f64[57]", "f64[56]")).unwrap_err().to_string();
+        assert!(error.contains("may be touched, but buffer `b` has 56 cells"), "{error}");
+    }
+
+    #[test]
     fn a_quota_that_is_spent_is_said() {
         let text = "program p(T) { buffer b: f64[7] write for v0 in 0 .. $T { for v1 in 0 .. 8 {
             let v2 = mod(v0, 3) if all(v1 + v2 != 3, v1 + v2 <= 8) { strip v3 in v2 .. v2 + 1 lanes 1 {

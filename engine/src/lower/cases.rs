@@ -122,23 +122,37 @@ impl<'c, 'p> Cases<'c, 'p> {
     }
 
     /// What holds at the end of a path.
+    ///
+    /// That a condition does not hold is often several cases: it comes last, when the rest has narrowed them down, and
+    /// is left out where there would be too many. Then there may be integers in a case that the place is not reached
+    /// with, which shows less, but nothing wrong.
     pub(super) fn at(&self, path: &[Step]) -> Decided<Vec<Case>> {
         let mut cases = vec![Case { rows: Vec::new(), known: BTreeMap::new(), fresh: self.fresh }];
         let mut block = &self.program.body[..];
+        let mut not_holding = Vec::new();
         for step in path {
             match &block[step_into(step)] {
                 Node::For { var, lo, hi, step, body, .. } => {
                     cases = self.entered(cases, *var, (lo, hi, *step))?;
                     block = body;
                 }
-                Node::If { cond, then, otherwise } => {
-                    let holds = matches!(step, Step::Then { .. });
-                    cases = self.assumed(cases, cond, holds)?;
-                    block = if holds { then } else { otherwise };
+                Node::If { cond, then, .. } if matches!(step, Step::Then { .. }) => {
+                    cases = self.assumed(cases, cond, true)?;
+                    block = then;
+                }
+                Node::If { cond, otherwise, .. } => {
+                    not_holding.push(cond);
+                    block = otherwise;
                 }
                 Node::Strip(strip) => cases = self.entered(cases, strip.var, (&strip.lo, &strip.hi, 1))?,
                 Node::Let { .. } => {}
             }
+        }
+        for cond in not_holding {
+            cases = match self.assumed(cases.clone(), cond, false) {
+                Err(Undecided::NoConstraints) => cases,
+                narrowed => narrowed?,
+            };
         }
         if cases.len() > 1 { self.possible(cases, |case| case) } else { Ok(cases) }
     }

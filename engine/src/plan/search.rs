@@ -53,7 +53,8 @@ pub struct ScheduleCandidate {
     /// What was cut for it; plans from the cache know that of the candidate that was taken.
     #[serde(skip)]
     pub(crate) cuts: Vec<Cut>,
-    /// Which dependence it breaks, why it has no loops, or that its analysis took too long, if that was looked at.
+    /// Which dependence it breaks, why it has no loops or none that are known to stay inside their storage, or that its
+    /// analysis took too long, if that was looked at.
     pub refused: Option<String>,
     /// Seconds that a step took, or all of a kernel without steps, if it was timed
     /// ([`PlanBuilder::build_tuned`](crate::PlanBuilder::build_tuned)).
@@ -116,8 +117,8 @@ impl ScheduleSearch {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
                 }
-                // Another one may have simpler loops.
-                Err(Error::Lower(loops @ LowerError::Loops { .. })) => {
+                // Another one may have simpler loops, fewer of them, or such that are known to stay inside their storage.
+                Err(Error::Lower(loops)) if !matches!(loops, LowerError::Analysis(_)) => {
                     debug!("candidate `{}` is dropped: {loops}", candidate.shape);
                     search.candidates[chosen].refused = Some(loops.to_string());
                 }
