@@ -171,7 +171,7 @@ impl Context {
     pub(crate) fn without_limit<R>(&self, expected: u64, call: impl FnOnce() -> R) -> Result<R, IslError> {
         let limit = self.max_operations();
         let _restored = QuotaGuard::new(self, limit.saturating_sub(expected));
-        if expected > limit || !self.may_go_on() {
+        if !self.may_go_on() {
             self.forget_failure();
             return Err(IslError::Quota { limit });
         }

@@ -26,7 +26,7 @@ methods! {
         /// The pairs of the space that are not in the map.
         make complement() -> Map = isl_map_complement;
         /// The same map, written with fewer pieces where isl finds a way.
-        pieces coalesce() -> Map = isl_map_coalesce by n_basic_maps basic_maps;
+        pieces coalesce() -> Map = isl_map_coalesce unless n_basic_maps;
         /// The same map, in pieces that do not overlap.
         make make_disjoint() -> Map = isl_map_make_disjoint;
         /// The same map, with its implicit equalities made explicit.

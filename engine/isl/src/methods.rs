@@ -4,20 +4,13 @@
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
 //! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
 //!   explicit first, and cannot be left half-way, so that it starts only if the quota has what this many pieces take at
-//!   least, and then runs to its end. It compares each piece with each, which takes seconds of a thousand, whatever the
-//!   quota: many pieces are coalesced in groups, again and again while that makes them fewer. The methods named last
-//!   count pieces and list them. Where floors occur the result may be another set (that of `i mod 3 = 1` and `i = 2`,
-//!   say, also gets 5): it is compared, and what is not found to be the same is not taken;
+//!   least, and then runs to its end; what the method named last counts as a single piece is left alone. Where floors
+//!   occur the result may be another set (that of `i mod 3 = 1` and `i = 2`, say, also gets 5): it is compared, and
+//!   what is not found to be the same is not taken;
 //! - `hull`: the same as `make`, for functions that return a basic set or map;
 //! - `ask`: borrows its operands and answers yes or no.
 //!
 //! All operands are checked to belong to one context.
-
-/// Most pieces that are coalesced at once. Of stages at two resolutions in a cube, 158 took half a second and 860 five.
-pub(crate) const AT_ONCE: usize = 128;
-
-/// Groups are coalesced again if one in this many pieces is gone.
-pub(crate) const LEAST_GAIN: usize = 8;
 
 /// Operations for comparing a set with floors to what isl made of its pieces.
 pub(crate) const COMPARISON: u64 = 100_000;
@@ -30,9 +23,9 @@ pub(crate) fn for_pairs(pieces: usize) -> u64 {
 
 /// Writes the methods of one wrapper type and its `Display`, `Debug` and text.
 macro_rules! methods {
-    (impl $Type:ident, $to_str:ident { $($(#[$meta:meta])* $mode:ident $name:ident($($arg:ident: &$Arg:ident),*) -> $Out:ident = $function:ident $(by $count:ident $pieces:ident)?;)* }) => {
+    (impl $Type:ident, $to_str:ident { $($(#[$meta:meta])* $mode:ident $name:ident($($arg:ident: &$Arg:ident),*) -> $Out:ident = $function:ident $(unless $count:ident)?;)* }) => {
         impl<'c> $Type<'c> {
-            $(methods! { @$mode [$(#[$meta])*] $name [$($arg: $Arg)*] $Out $function $($count $pieces)? })*
+            $(methods! { @$mode [$(#[$meta])*] $name [$($arg: $Arg)*] $Out $function $($count)? })*
 
             /// The context it belongs to.
             pub fn context(&self) -> &'c $crate::Context {
@@ -78,37 +71,13 @@ macro_rules! methods {
             Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
         }
     };
-    (@pieces [$($meta:tt)*] $name:ident [] $Out:ident $function:ident $count:ident $pieces:ident) => {
+    (@pieces [$($meta:tt)*] $name:ident [] $Out:ident $function:ident $count:ident) => {
         $($meta)*
         ///
         /// # Errors
         /// [`IslError::Quota`](crate::IslError::Quota).
         pub fn $name(&self) -> Result<$Out<'c>, $crate::IslError> {
-            let mut all = self.clone();
-            loop {
-                let count = all.$count()?;
-                if count <= $crate::methods::AT_ONCE {
-                    return all.at_once(count);
-                }
-                let mut fewer: Option<$Out<'c>> = None;
-                for group in all.$pieces()?.chunks($crate::methods::AT_ONCE) {
-                    let (first, others) = group.split_first().expect("groups are not empty");
-                    let group = others.iter().try_fold(first.clone(), |group, piece| group.union(piece))?;
-                    let group = group.at_once(others.len() + 1)?;
-                    fewer = Some(match fewer {
-                        Some(fewer) => fewer.union(&group)?,
-                        None => group,
-                    });
-                }
-                all = fewer.expect("there are many pieces");
-                if all.$count()? > count - count / $crate::methods::LEAST_GAIN {
-                    return Ok(all);
-                }
-            }
-        }
-
-        /// The same of `pieces`, by one call of isl.
-        fn at_once(&self, pieces: usize) -> Result<$Out<'c>, $crate::IslError> {
+            let pieces = self.$count()?;
             if pieces <= 1 {
                 return Ok(self.clone());
             }

@@ -27,7 +27,7 @@ methods! {
         /// The points of the space that are not in the set.
         make complement() -> Set = isl_set_complement;
         /// The same set, written with fewer pieces where isl finds a way.
-        pieces coalesce() -> Set = isl_set_coalesce by n_basic_sets basic_sets;
+        pieces coalesce() -> Set = isl_set_coalesce unless n_basic_sets;
         /// The same set, in pieces that do not overlap.
         make make_disjoint() -> Set = isl_set_make_disjoint;
         /// The same set, with its implicit equalities made explicit.

@@ -1,6 +1,6 @@
 //! Running out of operations at every possible moment: a value or a typed error, never a crash.
 
-use crease_isl::{Context, IslError, Map, Set, ast};
+use crease_isl::{Context, IslError, Map, ast};
 
 /// A bit of everything; gives up at the first error.
 fn mixture(isl: &Context) -> Result<(), IslError> {
@@ -60,58 +60,20 @@ fn display_does_not_fail() {
     assert_eq!(set.to_text(), Err(IslError::Quota { limit: 1 }));
 }
 
-/// That many intervals of different lengths, on lines that are not next to each other.
-fn apart(isl: &Context, count: usize) -> Result<Set<'_>, IslError> {
-    let pieces: Vec<String> = (0..count).map(|k| format!("[i, j] : i = {} and 0 <= j <= {k}", 2 * k)).collect();
-    isl.set(&format!("{{ {} }}", pieces.join("; ")))
-}
-
 /// Coalescing runs to its end once it has begun, so what would take more than is left does not begin.
 #[test]
 fn coalescing_of_too_many_pieces_does_not_begin() {
     let isl = Context::new(u64::MAX).unwrap();
-    let set = apart(&isl, 128).unwrap();
-    // That comes first, and takes less the second time.
-    set.detect_equalities().unwrap();
-    let limit = 128 * 128 / 4 - 1;
-    isl.reset_operations();
-    isl.set_max_operations(limit);
-    assert_eq!(set.coalesce().unwrap_err(), IslError::Quota { limit });
-    assert!(isl.operations() < limit, "{} operations were spent", isl.operations());
-    isl.set_max_operations(u64::MAX);
-    isl.reset_operations();
-    assert_eq!(set.coalesce().unwrap().n_basic_sets(), Ok(128));
-    let expected = 128 * 128 / 4;
-    let spent = isl.operations();
-    assert!((30 * expected..50 * expected).contains(&spent), "{spent} operations");
-}
-
-/// Many pieces are coalesced in groups, each of which begins only if the quota has something left: no more is spent than
-/// one of them takes beyond it, where all at once take ten million.
-#[test]
-fn coalescing_of_many_pieces_ends_with_the_quota() {
-    let isl = Context::new(u64::MAX).unwrap();
-    let set = apart(&isl, 1000).unwrap();
+    let pieces: Vec<String> = (0..1000).map(|k| format!("[i, j] : i = {} and 0 <= j <= {k}", 2 * k)).collect();
+    let set = isl.set(&format!("{{ {} }}", pieces.join("; "))).unwrap();
     isl.reset_operations();
     isl.set_max_operations(200_000);
     assert_eq!(set.coalesce().unwrap_err(), IslError::Quota { limit: 200_000 });
+    assert!(isl.operations() < 200_000, "{} operations were spent", isl.operations());
     isl.set_max_operations(u64::MAX);
-    let of_a_group = 50 * 128 * 128 / 4;
-    let spent = isl.operations();
-    assert!(spent < 200_000 + of_a_group, "{spent} operations");
     isl.reset_operations();
     assert_eq!(set.coalesce().unwrap().n_basic_sets(), Ok(1000));
+    let expected = 1000 * 1000 / 4;
     let spent = isl.operations();
-    assert!(spent < 9 * of_a_group, "{spent} operations");
-}
-
-/// Groups that shrink are coalesced with others once more, until one piece is left of a thousand that touch.
-#[test]
-fn pieces_that_touch_become_one_however_many_they_are() {
-    let isl = Context::new(u64::MAX).unwrap();
-    let pieces: Vec<String> = (0..1000).map(|k| format!("[i, j] : i = {k} and 0 <= j <= 7")).collect();
-    let set = isl.set(&format!("{{ {} }}", pieces.join("; "))).unwrap();
-    let one = set.coalesce().unwrap();
-    assert_eq!(one.n_basic_sets(), Ok(1));
-    assert!(one.is_equal(&set).unwrap());
+    assert!((30 * expected..50 * expected).contains(&spent), "{spent} operations");
 }
