@@ -3,6 +3,8 @@
 //! In: a kernel, its sizes, a machine, threads, and what makes a legal plan's request of one schedule.   Out: the
 //! request of the cheapest schedule that is legal, and what else there was.
 
+use std::collections::VecDeque;
+
 use log::debug;
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +69,8 @@ impl ScheduleSearch {
     /// schedule that somebody wrote can say.
     ///
     /// While there is another one of the fewest dimensions of time, with which integer sets grow, a stage of the request
-    /// is to take no more than the number of operations that comes with it. A candidate that takes more is dropped, and
-    /// with it all of more than the fewest dimensions.
+    /// is to take no more than the number of operations that comes with it. A candidate that takes more is put off, and
+    /// with it all of more than the fewest dimensions: they are tried without that limit if no other one is left.
     ///
     /// # Errors
     /// [`PlanError::NoScheduleFound`]; what `request` says that is no matter of order.
@@ -97,13 +99,18 @@ impl ScheduleSearch {
         let fewest = found.iter().map(dims).min().unwrap_or(0);
         let last_of_fewest = found.iter().rposition(|candidate| dims(candidate) == fewest).unwrap_or(0);
         let mut took_too_long = false;
-        for (chosen, candidate) in found.into_iter().enumerate().skip(first) {
-            if took_too_long && dims(&candidate) > fewest {
+        let mut queue: VecDeque<usize> = (first..found.len()).collect();
+        while let Some(chosen) = queue.pop_front() {
+            let candidate = found[chosen].clone();
+            // Those that were put off come once more, behind all others.
+            let is_put_off = search.candidates[chosen].refused.take().is_some();
+            if !is_put_off && took_too_long && dims(&candidate) > fewest {
                 let why = "not tried, as another one takes too many integer-set operations, and this one is no simpler";
                 search.candidates[chosen].refused = Some(why.to_string());
+                queue.push_back(chosen);
                 continue;
             }
-            let has_simple = chosen < last_of_fewest;
+            let has_simple = !is_put_off && chosen < last_of_fewest;
             search.chosen = chosen;
             let parts = kernel.split(&candidate.cuts).map_err(AnalysisError::from)?;
             // What was to be found is there.
@@ -123,9 +130,10 @@ impl ScheduleSearch {
                     search.candidates[chosen].refused = Some(loops.to_string());
                 }
                 Err(error) if has_simple && error.spent_quota().is_some() => {
-                    debug!("candidate `{}` is dropped: {error}", candidate.shape);
+                    debug!("candidate `{}` is put off: {error}", candidate.shape);
                     search.candidates[chosen].refused = Some(error.to_string());
                     took_too_long = true;
+                    queue.push_back(chosen);
                 }
                 // A statement's time comes from the cell that it writes: no candidate would order the two.
                 Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
@@ -186,8 +194,8 @@ mod tests {
     /// Of a candidate that was tried, how many dimensions of time it has, and the limit of its operations.
     type Tried = (usize, Option<u64>);
 
-    /// Asks for a schedule of a stencil on a square, where integer sets take too long of whatever has a limit, or of all.
-    fn searched(of_all: bool) -> (Result<ScheduleSearch, Error>, Vec<Tried>) {
+    /// Asks for a schedule of a stencil on a square, of which candidates fail as `fails` says.
+    fn searched(fails: impl Fn(usize, Option<u64>) -> Option<Error>) -> (Result<ScheduleSearch, Error>, Vec<Tried>) {
         let text = "kernel heat(size N; run T) for N >= 3 {
             state u[t, y, x]: f64 for 0 <= y, x < N
             S[t, y, x] for 1 <= t <= T and 1 <= y, x < N-1 {
@@ -195,21 +203,24 @@ mod tests {
             E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
               u[t,y,x] = u[t-1,y,x] } }";
         let kernel = Kernel::parse(text).unwrap();
+        let machine = MachineModel::detect().caches(1 << 20, 16 << 20);
         let tried = std::cell::RefCell::new(Vec::new());
-        let found = ScheduleSearch::run(&kernel, &[4000], MachineModel::detect(), 2, 0, |kernel, search, limit| {
+        let found = ScheduleSearch::run(&kernel, &[4000], machine, 2, 0, |kernel, search, limit| {
             let schedule = kernel.schedules().last().expect("the candidate is the last one");
-            tried.borrow_mut().push((schedule.dims.len(), limit));
-            match limit {
-                None if !of_all => Ok(Ok(search)),
-                _ => Err(AnalysisError::Quota { stage: "lifetimes", limit: limit.unwrap_or(7) }.into()),
-            }
+            let dims = schedule.dims.len();
+            tried.borrow_mut().push((dims, limit));
+            fails(dims, limit).map_or(Ok(Ok(search)), Err)
         });
         (found, tried.into_inner())
     }
 
+    fn takes_too_long(limit: u64) -> Error {
+        AnalysisError::Quota { stage: "lifetimes", limit }.into()
+    }
+
     #[test]
     fn candidates_that_take_too_long_give_way_to_simple_ones() {
-        let (found, tried) = searched(false);
+        let (found, tried) = searched(|_, limit| limit.map(takes_too_long));
         let search = found.unwrap();
         let fewest = tried.iter().map(|(dims, _)| *dims).min().unwrap();
         // Tiles first, then nothing but rows, of which the last one may take as long as it takes.
@@ -224,8 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn candidates_that_were_put_off_are_tried_without_limit_where_no_simple_one_can_be_taken() {
+        let loops = |schedule: &str| LowerError::Loops { schedule: schedule.to_string(), reason: String::new() };
+        let (found, tried) = searched(|dims, limit| match (dims > 3, limit) {
+            (true, None) => None,
+            (true, Some(limit)) => Some(takes_too_long(limit)),
+            (false, _) => Some(loops("rows").into()),
+        });
+        let search = found.unwrap();
+        assert_eq!((search.chosen, &search.taken().refused), (0, &None));
+        assert_eq!(tried.last(), Some(&(tried[0].0, None)));
+        assert!(tried.len() > 2 && tried[1..tried.len() - 1].iter().all(|(dims, _)| *dims <= 3), "{tried:?}");
+    }
+
+    #[test]
     fn the_last_one_says_why_it_has_no_plan() {
-        let (found, _) = searched(true);
+        let (found, _) = searched(|_, limit| Some(takes_too_long(limit.unwrap_or(7))));
         assert_eq!(
             found.unwrap_err().to_string(),
             "stage `lifetimes` takes more than 7 integer-set operations, its quota"

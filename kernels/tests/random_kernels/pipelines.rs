@@ -9,7 +9,7 @@ use super::{INDICES, SIZES, Sample};
 const EXTENTS: [(i64, i64); 3] = [(300, 3000), (24, 120), (8, 14)];
 /// Steps of a state.
 const STEPS: (u64, u64) = (5, 30);
-/// What cells may be; the first are taken more often.
+/// What cells may be; what stands here twice is taken more often.
 const ELEMENTS: [&str; 13] = ["f64", "f32", "u8", "u16", "i32", "f32", "f16", "u8", "i16", "i8", "u32", "i64", "f64"];
 
 /// What later stages may read.
