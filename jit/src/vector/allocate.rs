@@ -23,6 +23,9 @@ use super::pipelining::{Bank, Pipelined};
 use super::shape::LaneShifts;
 use super::slots::Slots;
 
+/// Registers that are left to an operation and its result when vectors of the next one are cut.
+const LEFT_FOR_AN_OPERATION: usize = 3;
+
 /// Assigns registers to `body`, whose loads may share vectors along `rows`; or, with `pipelines`, whose blocks may
 /// overlap.
 pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>, pipelines: bool) -> Allocation {
@@ -236,8 +239,13 @@ impl<'b, 'a> Allocator<'b, 'a> {
             let to = carried.next.or(carried.current).expect("rows that are read have a vector of their own");
             allocator.out.push(Inst::Load { to, from }, row.middle);
         }
+        let mut is_behind = vec![false; body.strip.ops.len()];
         for (place, at) in body.each.iter().enumerate() {
             (allocator.now, allocator.current) = (place, *at);
+            is_behind[*at] = true;
+            if let Some(next) = allocator.next_computed(place) {
+                allocator.cut_ahead(next, &is_behind);
+            }
             allocator.operation(*at);
             allocator.slots.end_operation();
         }
@@ -249,6 +257,25 @@ impl<'b, 'a> Allocator<'b, 'a> {
             }
         }
         allocator
+    }
+
+    /// The operation that is computed after the one at `place`, if that is computed itself.
+    fn next_computed(&self, place: usize) -> Option<usize> {
+        let mut computed = self.body.each[place..].iter().filter(|at| self.body.roles[**at] == Role::Computed);
+        computed.next().filter(|at| **at == self.body.each[place])?;
+        computed.next().copied()
+    }
+
+    /// Cuts the vectors that an operation takes out of rows, of loads that are `behind`, while there are registers: not
+    /// right before it, where others wait for the same units.
+    fn cut_ahead(&mut self, at: usize, behind: &[bool]) {
+        let body = self.body;
+        for value in body.operands(at).filter(|value| behind[*value]) {
+            let free = self.vectors.iter().filter(|value| value.is_none()).count();
+            if self.lane_shifts[value].is_some() && free > LEFT_FOR_AN_OPERATION {
+                self.register(value, &[]);
+            }
+        }
     }
 
     /// Computes invariants, and those that iterations use into slots, which it returns.

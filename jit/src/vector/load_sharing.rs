@@ -7,7 +7,8 @@
 //! a block reads the vector of the middle load for the block that follows, keeps it and the one before, and shifts its
 //! own out of two of them (`valign` of AVX-512). Nothing is read that some block does not read anyway: a loop of such
 //! blocks ends one block before the last whole one, and of the vector before the first only the cells that its first
-//! block reads.
+//! block reads. Where a load reads what the only store then writes over, as in a fold of a line, it is that load's
+//! vectors that are read: where stores are aligned, these are whole lines.
 //!
 //! Blocks so read earlier than without. That is right where no store of the strip writes what they read, or none but
 //! those that come behind the load: a fold puts new values where old ones have been read.
@@ -20,6 +21,7 @@
 
 use crease_program::Op;
 
+use super::address::StreamAddress;
 use super::body::{Body, Role};
 use super::shape::LaneShifts;
 
@@ -109,7 +111,8 @@ impl Row {
         while let Some(&(pointer, first, ..)) = loads.first() {
             let is_near = |load: &&(usize, i64, usize, usize)| load.0 == pointer && load.1 - first < lanes * bytes;
             let row: Vec<_> = loads.drain(..loads.iter().take_while(is_near).count()).collect();
-            let (_, middle_offset, middle, stream) = row[row.len() / 2];
+            let is_aligned = |load: &&(usize, i64, usize, usize)| lies_as_all_stores(body, load.0, load.1);
+            let (_, middle_offset, middle, stream) = *row.iter().find(is_aligned).unwrap_or(&row[row.len() / 2]);
             let others: Vec<_> = row
                 .iter()
                 .filter(|load| load.2 != middle && (load.1 - middle_offset) % bytes == 0)
@@ -121,6 +124,16 @@ impl Row {
         }
         rows
     }
+}
+
+/// Whether every store writes at this place, or whole vectors away: where stores are aligned, it is, too.
+fn lies_as_all_stores(body: &Body<'_>, pointer: usize, offset: i64) -> bool {
+    let mut stores = body.each.iter().filter_map(|at| match body.strip.ops[*at] {
+        Op::Store { stream, .. } => Some(&body.addresses[stream.index()]),
+        _ => None,
+    });
+    let apart = |place: &StreamAddress| offset - i64::from(place.offset);
+    stores.all(|place| place.pointer == pointer && apart(place) % body.shape.bytes == 0)
 }
 
 /// The store that writes what a load reads, last before that, and by how many cells it is ahead of the load, at least

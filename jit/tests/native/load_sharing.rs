@@ -88,6 +88,17 @@ fn loads_of_one_row_share_vectors() {
 /// What a strip writes is not read before. Where it writes what it has read, in place or cells behind, that is no
 /// matter.
 #[test]
+fn vectors_that_are_written_over_are_read_whole() {
+    // Two cells ahead of the vector that is read, not one before and one ahead of the middle one.
+    let whole = |in_place| {
+        let is_cut = |line: &str| line.contains("valignq $2,");
+        lines(&sums("f64", 203, &[0, 1, 2], in_place), IsaChoice::Avx512, is_cut)
+    };
+    let Some(cuts) = whole(Some(0)) else { return };
+    assert_eq!((cuts, whole(None)), (1, Some(0)));
+}
+
+#[test]
 fn rows_that_are_written_do_not_share() {
     for ty in ["f64", "f32"] {
         for length in [1, 16, 31, 300] {

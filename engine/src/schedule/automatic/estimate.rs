@@ -30,9 +30,8 @@ const MEMORY_CORES: f64 = 4.0;
 /// From and to the last cache: of many cores that share one, hardly more than from memory. Shows in `bench --suite
 /// quick`.
 const LAST_LEVEL_RATE: f64 = 35.0;
-/// From and to a core's first-level cache. Shows in `bench --suite quick`, of heat-1d.
-const FIRST_LEVEL_RATE: f64 = 100.0;
-/// From and to a core's second-level cache. Shows in `bench --suite quick`.
+/// From and to a core's own caches: rows come from the second-level one as fast as they are computed out of the first.
+/// Shows in `run heat-1d --schedule rows`, of N = 2000 and 30000.
 const SECOND_LEVEL_RATE: f64 = 60.0;
 /// From a core that has just written to one that reads, of two that share no cache. Shows in
 /// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
@@ -54,6 +53,9 @@ const BARRIER_NS: f64 = 1500.0;
 const FRONT_NS: f64 = 4000.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
+/// Nanoseconds of a strip more in a row of a line, with its ends, which are no whole vectors. Shows in
+/// `run heat-1d --schedule rows`, of N = 2048 and 8192.
+const CUT_NS: f64 = 30.0;
 /// Nanoseconds of loading or storing a cell of a vector by itself, where those of a vector are not next to each other.
 /// Shows in `run tridiagonal-rows --schedule auto --set NY=200 --set NX=200`.
 const CELL_NS: f64 = 0.4;
@@ -92,7 +94,6 @@ pub(super) struct Workload {
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
     temp_bytes: f64,
-    first_level_bytes: f64,
     second_level_bytes: f64,
     last_level_bytes: f64,
 }
@@ -187,7 +188,6 @@ impl Workload {
             state_bytes: bytes(&[Role::State]),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
-            first_level_bytes: target.machine.first_level_cache_bytes as f64 * USABLE,
             second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
             last_level_bytes: target.machine.last_level_cache_bytes as f64 * USABLE,
         }
@@ -266,17 +266,22 @@ impl Workload {
         let (rows, height) = (self.extents[dim], steps * bands);
         let row = self.step_bytes() / rows;
         let held = (width + lean * steps + 2.0) * row;
-        let tiles = ((rows + lean * steps) / width).ceil();
+        let whole_tiles = (rows + lean * steps) / width;
+        let tiles = whole_tiles.ceil();
         let edges = 1.0 + (lean * steps + 1.0) / width;
+        // Tiles of the last dimension cut rows into so many strips.
+        let cuts = if dim + 1 == self.extents.len() { (tiles - 1.0) * CUT_NS } else { 0.0 };
+        let work = self.all_work() + cuts;
         // The first band takes from memory.
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
         if bands <= 1.0 {
             let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
             let between = between * self.begun(steps);
-            return Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() };
+            return Estimate { nanoseconds: overlapped(&[work, inside, between]), bytes: self.step_bytes() };
         }
         let all_threads = self.threads.min(bands);
-        let threads = bands * tiles / turns(tiles, bands, all_threads);
+        // The last tile of a band may be a part of one, and takes its turn like the others.
+        let threads = bands * whole_tiles / turns(tiles, bands, all_threads);
         let inside = self.moving(2.0 * self.step_bytes(), held * all_threads, all_threads) * all_threads / threads;
         // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
@@ -285,8 +290,7 @@ impl Workload {
         let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
         // The last steps of a call are shared out among threads: they take as much work, and all the rest once more.
         let begun = self.begun(height);
-        let nanoseconds =
-            overlapped(&[self.all_work() / threads, inside, between * begun]) + (handed_on + barriers) * begun;
+        let nanoseconds = overlapped(&[work / threads, inside, between * begun]) + (handed_on + barriers) * begun;
         // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
         Estimate { nanoseconds, bytes }
@@ -353,7 +357,7 @@ impl Workload {
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
-        let barriers = fronts * BARRIER_NS / steps;
+        let barriers = fronts * FRONT_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
         Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }
     }
@@ -437,7 +441,6 @@ impl Workload {
     /// in `bench --suite tiles`, of lattices in space.
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
         let caches = [
-            (self.first_level_bytes * threads, FIRST_LEVEL_RATE * threads),
             (self.second_level_bytes * threads, SECOND_LEVEL_RATE * threads),
             (self.last_level_bytes, LAST_LEVEL_RATE * threads),
         ];
