@@ -396,6 +396,34 @@ fn tiles_take_one_level_and_all_threads() {
     assert_eq!(report.threads_busy, 2);
 }
 
+/// Of more bands than a front has tiles, some begin as others end: storage has the rows of those that run at once, not
+/// of all.
+#[test]
+fn bands_that_begin_as_others_end_take_the_rows_of_few() {
+    let kernel = with(PLANE, "schedule plain { S, E -> [t, y, x] }");
+    let plan = |schedule: &str| {
+        let plan = kernel.plan().size("N", 100).schedule(schedule).threads(2).machine(machine(1 << 20, 32 << 20));
+        plan.build().unwrap()
+    };
+    let after = |plan: &Plan, threads: usize| {
+        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        run.write("u", Array2::from_shape_fn((100, 100), |(y, x)| ((y * 11 + x) % 17) as f64).view()).unwrap();
+        [1, 9, 150].into_iter().for_each(|steps| run.advance(steps).unwrap());
+        let mut u = Array2::<f64>::zeros((100, 100));
+        run.read("u", u.view_mut()).unwrap();
+        u
+    };
+    let (rows, tiles) = (plan("plain"), plan("auto"));
+    let shape = &tiles.report().schedule_search.as_ref().unwrap().taken().shape;
+    assert!(shape.contains("8 steps") && shape.contains(", 128 at once"), "{shape}");
+    // Of 13 tiles in 8 steps, each begins 16 rows behind the one of the band before.
+    assert_eq!(tiles.report().buffers[0].cells, 100 * (100 + 8 * 8));
+    let expected = after(&rows, 1);
+    for threads in 1..4 {
+        assert_eq!(after(&tiles, threads), expected);
+    }
+}
+
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/automatic");
     let entries = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());

@@ -292,8 +292,15 @@ impl Workload {
         let begun = self.begun(height);
         let nanoseconds = overlapped(&[work / threads, inside, between * begun]) + (handed_on + barriers) * begun;
         // Bands that follow each other have a margin of their steps in storage.
-        let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
+        let margin = lean * self.steps_in_flight(dim, tile, bands);
+        let bytes = self.state_bytes * (1.0 + margin / rows) + self.given_bytes;
         Estimate { nanoseconds, bytes }
+    }
+
+    /// By how many steps rows differ that run at once, at most: of many bands, no more do than there are tiles in one.
+    pub(super) fn steps_in_flight(&self, dim: usize, tile: Tile, bands: f64) -> f64 {
+        let (steps, period) = (tile.steps as f64, (tile.width + tile.lean * tile.steps) as f64);
+        steps * bands.min((self.extents[dim] / period).ceil() + 1.0)
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.

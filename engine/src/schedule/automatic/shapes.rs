@@ -17,6 +17,7 @@
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
 //!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of some for
 //!   each thread, each one tile behind the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
+//!   of more bands than there are tiles in one, some begin as others end, and each thread stays where it is in space;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
 //!   planes are too large for a cache and each step reads the one before alone; on several threads as many rows of
 //!   blocks at once, each one block behind the one before, `[floor(t/B), floor((z + r t)/(P h)), floor((z + r t)/h) +
@@ -57,7 +58,13 @@ const MOST_TILE_ROWS: i64 = 1 << 16;
 /// of a thread: between cores that share no cache, as those of two chiplets, that takes as long as the arithmetic. And
 /// where some bands have ended and others have not begun, threads wait for less of the time. Shows in
 /// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
-const BANDS_OF_THREADS: [i64; 6] = [1, 2, 3, 4, 6, 8];
+const BANDS_OF_THREADS: [i64; 7] = [1, 2, 3, 4, 6, 8, MANY_BANDS];
+/// So many begin as others end: a front has as many tiles as a band, and each thread goes on with its part of space.
+const MANY_BANDS: i64 = 64;
+/// Tiles that a front has for each thread, at least, of bands that are more: some are parts of tiles. With fewer,
+/// transport in a plane by three stages had 0.8 of its speed
+/// (`run transport-2d-rk3 --schedule auto --threads 2 --set T=3000`).
+const TILES_OF_A_THREAD: i64 = 4;
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
 pub(super) const CELLS_OF_COLUMNS: i64 = 64;
@@ -226,7 +233,11 @@ impl Shapes<'_> {
         let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
         let best = |&bands: &i64| {
             let estimate = |tile: &Tile| self.with_temps(self.workload.skewed(dim, *tile, bands), tile.steps, &shifts);
-            let tile = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate)?;
+            // As many bands as run at once have a tile in a front, or there are several for each thread.
+            let fewest = if at_once { bands.min(TILES_OF_A_THREAD * threads) } else { 1 };
+            let widest = (self.workload.extents[dim] as i64 / fewest).max(1);
+            let tile = |steps, width| (width <= widest).then_some(Tile { steps, width, lean });
+            let tile = self.best_tile(tile, &estimate)?;
             Some((tile, bands, estimate(&tile)))
         };
         let found = counts.iter().filter_map(best).min_by(|(.., a), (.., b)| a.cost().total_cmp(&b.cost()));
@@ -254,7 +265,8 @@ impl Shapes<'_> {
             return Ok(None);
         }
         let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
-        self.candidate(draft, (height, lean), shape, estimate)
+        let in_flight = self.workload.steps_in_flight(dim, tile, bands as f64) as i64;
+        self.candidate(draft, (in_flight, lean), shape, estimate)
     }
 
     /// Tiles of time and of the two outermost dimensions of space, one after the other, or a row of them for each thread at

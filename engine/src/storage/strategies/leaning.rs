@@ -10,11 +10,12 @@
 //! ((z - t) P + (y - t) p + x) mod (N_z + B) P   with   p = N_x,  P = (N_y + B) p
 //! ```
 //!
-//! a grid with a margin of the steps of a tile in every dimension but the fast one. Where rows themselves are cut, `u[t, x]`
-//! is at `(x - t) mod (N + B)`. Where `J` rows run in one pass, column after column, what is read `r` rows further back may
-//! be in the same pass and a later column: cells lean along rows as well, by what neighbours reach, and what leaves the end
-//! of a row takes as many cells behind it, or one row more; or they lean by `J` rows, or by `J` rows and one column. The
-//! less they lean, the fewer rows all steps of a tile touch.
+//! a grid with a margin of the steps of a tile in every dimension but the fast one. Of bands of tiles that run at once,
+//! these are the steps of all bands, or of one more than there are tiles in a band. Where rows themselves are cut,
+//! `u[t, x]` is at `(x - t) mod (N + B)`. Where `J` rows run in one pass, column after column, what is read `r` rows
+//! further back may be in the same pass and a later column: cells lean along rows as well, by what neighbours reach,
+//! and what leaves the end of a row takes as many cells behind it, or one row more; or they lean by `J` rows, or by `J`
+//! rows and one column. The less they lean, the fewer rows all steps of a tile touch.
 //!
 //! Cells that are alive together are at most `B` steps apart, so that rows and planes are long enough for two cells to meet
 //! only where they differ by as many planes, rows and steps and by nothing else; that these are not alive together, the
@@ -32,8 +33,11 @@ pub(crate) type Leaning = (Vec<i64>, i64);
 /// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
 /// cell is read more than one step later.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
-    let Some(Lean { lean, skew, fast_lean, slant, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let Some(Lean { lean, skew, fast_lean, slant, steps, at_once }) = lean_of_tiles(problem, array) else {
+        return Vec::new();
+    };
     let fast = problem.fast_dimension(array);
+    let steps = at_once.and_then(|bands| bands.steps_in_flight(extents)).map_or(steps, |few| steps.min(few));
     let grid = Grid::of(problem, array);
     let slant = if matches!(grid, Grid::Lines(_)) { slant } else { 0 };
     let mut leans = vec![lean.clone()];
@@ -103,6 +107,43 @@ struct Lean {
     slant: i64,
     /// The steps of a tile.
     steps: i64,
+    /// The bands of steps that run at once, if there are any.
+    at_once: Option<AtOnce>,
+}
+
+/// Bands of steps of which each follows the one before, one tile behind it.
+#[derive(Clone, Copy)]
+struct AtOnce {
+    /// The steps of one of them.
+    steps: i64,
+    /// Along which index their tiles follow each other.
+    index: usize,
+    /// Cells of a tile along that.
+    width: i64,
+    /// By how many cells a step tiles lean.
+    lean: i64,
+}
+
+impl AtOnce {
+    /// By how many steps those that run at once differ, however many bands there are: no more run at once than there are
+    /// tiles in one, each of which begins further back than the one of the band before.
+    fn steps_in_flight(self, extents: &[Option<i64>]) -> Option<i64> {
+        let period = self.width.checked_add(self.lean.checked_mul(self.steps)?)?;
+        let tiles = (extents.get(self.index).copied()??.checked_sub(1)? / period).checked_add(2)?;
+        tiles.checked_mul(self.steps)
+    }
+
+    /// Of a schedule with a parallel dimension of such bands, and a dimension before it of their sum with tiles along an index.
+    fn of(dims: &[DimKind], times: &[Affine], index_of: impl Fn(&Affine) -> Option<(usize, i64)>) -> Option<AtOnce> {
+        let parallel = dims.iter().position(|kind| *kind == DimKind::Parallel)?;
+        let (band, steps) = floors(&times[parallel]).next().filter(|(inner, _)| index_of(inner).is_none())?;
+        let front = times[..parallel].last()?;
+        let is_band = |&(inner, divisor): &(&Affine, i64)| inner == band && divisor == steps;
+        floors(front).find(is_band)?;
+        let (tiles, width) = floors(front).find(|floor| !is_band(floor))?;
+        let (index, lean) = index_of(tiles)?;
+        Some(AtOnce { steps, index, width, lean })
+    }
 }
 
 /// By how many cells a step each index leans, and the steps of a tile.
@@ -113,6 +154,7 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
         return None;
     }
     let (mut tiled, mut lean, mut skew, mut steps) = (vec![false; n], vec![0_i64; n], vec![0_i64; n], 0);
+    let (dims, mut at_once) = (&problem.model.schedule.dims, None);
     for (stmt, times) in kernel.stmts().iter().zip(&problem.model.schedule.times) {
         let Some(write) = stmt.assigns.iter().find(|assign| assign.array == array) else { continue };
         let iter_of = |k: usize| (0..stmt.iters.len()).find(|&iter| write.index[k].iter_coefficient(iter) == 1);
@@ -126,6 +168,11 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
             }
             steps = if space.is_empty() && named(&0) { steps.max(divisor) } else { steps };
         }
+        let index_of = |inner: &Affine| {
+            let along = |k: usize| iter_of(k).map_or(0, |iter| inner.iter_coefficient(iter));
+            (1..n).find(|&k| along(k) == 1).map(|k| (k, along(0)))
+        };
+        at_once = at_once.or_else(|| AtOnce::of(dims, times, index_of));
         for (_, read) in stmt.reads().filter(|(of, _)| *of == array) {
             for k in 1..n {
                 let back = write.index[k].sub(&read[k]).ok().and_then(|back| back.as_constant());
@@ -139,7 +186,7 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
     let slant = std::mem::take(&mut skew[fast]);
     skew.iter_mut().zip(&lean).for_each(|(skew, lean)| *skew = (*skew).max(*lean));
     let leans = leaning_dimensions(&skew) > 0 || tiled[fast] && fast_lean > 0;
-    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, slant, steps })
+    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, slant, steps, at_once })
 }
 
 /// Rows that run in one pass of the lanes, column after column.
