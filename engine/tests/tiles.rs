@@ -130,3 +130,34 @@ fn impossible_tiles_are_refused() {
     assert!(matches!(rows.tile("a", &[(1, 0)]), Err(TransformError::Size { dim: 1, size: 0, .. })));
     assert!(kernel.with_schedule(rows.clone()).is_err(), "the name is taken");
 }
+
+/// Parallelograms of which any number may run at once: no more do than a front has tiles, and storage has a margin of their
+/// steps.
+#[test]
+fn any_number_of_bands_at_once_takes_one_level() {
+    let kernel = Kernel::parse(
+        "kernel line(size N; run T) for N >= 3 {
+           state u[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.25 * (u[t-1,x-1] + u[t-1,x+1]) + 0.5 * u[t-1,x] }
+           E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+           schedule rows { S, E -> [t, x vector(8)] }
+           schedule bands { S, E -> [floor(t/16) + floor((t+x)/64), floor(t/16) parallel, t, x vector(8)] }
+         }",
+    )
+    .unwrap();
+    let after = |schedule: &str, threads: usize| {
+        let plan = kernel.plan().size("N", 500).schedule(schedule).threads(threads).build().unwrap();
+        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        run.write("u", ndarray::Array1::from_shape_fn(500, |x| (x % 17) as f64).view()).unwrap();
+        [3, 40, 100].into_iter().for_each(|steps| run.advance(steps).unwrap());
+        let mut u = ndarray::Array1::<f64>::zeros(500);
+        run.read("u", u.view_mut()).unwrap();
+        (plan.report().buffers[0].cells, u)
+    };
+    let (_, expected) = after("rows", 1);
+    for threads in 1..4 {
+        let (cells, found) = after("bands", threads);
+        // Of tiles of 64 cells, that of a band begins 80 cells behind that of the band before.
+        assert_eq!((cells, found), (500 + 8 * 16, expected.clone()));
+    }
+}

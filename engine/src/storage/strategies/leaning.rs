@@ -1,6 +1,6 @@
 //! Leaning storage of states: rows that move by some cells a step, along several dimensions at once.
 //!
-//! In: a state in tiles of time and of dimensions of space.   Out: strided hyperplanes in closed form.
+//! In: a state in tiles of time and of dimensions of space.   Out: strided hyperplanes in closed form, by their margins.
 //! Source: ours. Where tiles lean by `r` cells a step backwards, what a step writes takes the place of what the step
 //! before wrote `r` cells further back: of all that is still read of it, this is the last.
 //!
@@ -31,18 +31,31 @@ use crate::storage::problem::Problem;
 pub(crate) type Leaning = (Vec<i64>, i64);
 
 /// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
-/// cell is read more than one step later.
-pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
-    let Some(Lean { lean, skew, fast_lean, slant, steps, at_once }) = lean_of_tiles(problem, array) else {
-        return Vec::new();
-    };
+/// cell is read more than one step later. First that with a margin of the bands that run at once where a front has a tile of
+/// each, if that is less than that of all bands or there is no number of these; then that of all.
+pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Vec<Leaning>> {
+    let Some(found) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let few = found.at_once.and_then(|bands| {
+        let few = bands.steps_in_flight(extents)?;
+        (few < found.steps || found.steps == bands.steps).then_some(few)
+    });
+    few.into_iter().chain([found.steps]).map(|steps| with_margin(problem, array, extents, &found, steps)).collect()
+}
+
+/// Leaning storage with a margin of so many steps.
+fn with_margin(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    extents: &[Option<i64>],
+    &Lean { ref lean, ref skew, fast_lean, slant, .. }: &Lean,
+    steps: i64,
+) -> Vec<Leaning> {
     let fast = problem.fast_dimension(array);
-    let steps = at_once.and_then(|bands| bands.steps_in_flight(extents)).map_or(steps, |few| steps.min(few));
     let grid = Grid::of(problem, array);
     let slant = if matches!(grid, Grid::Lines(_)) { slant } else { 0 };
     let mut leans = vec![lean.clone()];
     if skew != lean {
-        leans.push(skew);
+        leans.push(skew.clone());
     }
     if let Some(Pass { index, rows }) = pass_of(problem, array).filter(|pass| lean[pass.index] > 0) {
         leans.push(lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect());

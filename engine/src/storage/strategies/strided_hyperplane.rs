@@ -19,6 +19,7 @@
 //! once.
 
 use std::collections::BinaryHeap;
+use std::iter;
 
 use crease_isl::Set;
 
@@ -30,7 +31,7 @@ use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE, MOST_LOOKS}
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};
-use crate::storage::strategies::leaning::{floors, leaning};
+use crate::storage::strategies::leaning::{Leaning, floors, leaning};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 use crate::storage::strategies::sweeping::sweeping;
 use crate::storage::{MappingError, StorageMapping};
@@ -129,8 +130,20 @@ fn search(
 /// Sweeping or leaning storage, if there is any that the checker takes.
 fn proved_in_closed_form(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Hyperplane> {
     let extents: Vec<_> = spans.iter().map(|span| span.extent()).collect();
-    let found = sweeping(problem, array).into_iter().chain(leaning(problem, array, &extents));
-    let proposals = found.map(|(gamma, modulus)| {
+    let of_checker = |found: Vec<Leaning>| first_of_checker(problem, array, spans, found);
+    let mut margins = leaning(problem, array, &extents).into_iter();
+    let first = sweeping(problem, array).into_iter().chain(margins.next().unwrap_or_default()).collect();
+    iter::once(first).chain(margins).find_map(of_checker)
+}
+
+/// The first that the checker takes.
+fn first_of_checker(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    spans: &[Span],
+    found: Vec<Leaning>,
+) -> Option<Hyperplane> {
+    let proposals = found.into_iter().map(|(gamma, modulus)| {
         let hyperplane = finish(Prefix { gamma, modulus, ..Prefix::nothing(spans.len()) }, spans);
         let mut proposal = StorageMapping::default();
         let buffer = problem.buffer_for(array, vec![modulus], StrategyId::StridedHyperplane);
