@@ -161,3 +161,20 @@ fn any_number_of_bands_at_once_takes_one_level() {
         assert_eq!((cells, found), (500 + 8 * 16, expected.clone()));
     }
 }
+
+/// Tiles that lean forwards by their width in a band: all bands begin at once, however many there are, and no storage is
+/// enough for them.
+#[test]
+fn bands_that_all_begin_at_once_are_refused() {
+    let kernel = Kernel::parse(
+        "kernel drift(size N; run T) for N >= 3 {
+           state u[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 2 <= x < N { u[t,x] = 0.75 * u[t-1,x-1] + 0.25 * u[t-1,x-2] }
+           E[t, x] for 1 <= t <= T and 0 <= x < 2 { u[t,x] = 1.0 }
+           schedule bands { S, E -> [floor(t/16) + floor((x-t)/16), floor(t/16) parallel, t, x vector(8)] }
+         }",
+    )
+    .unwrap();
+    let error = kernel.plan().size("N", 100).schedule("bands").build().unwrap_err().to_string();
+    assert!(error.contains("`u`"), "{error}");
+}

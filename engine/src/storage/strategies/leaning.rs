@@ -141,7 +141,7 @@ impl AtOnce {
     /// By how many steps those that run at once differ, however many bands there are: no more run at once than there are
     /// tiles in one, each of which begins further back than the one of the band before.
     fn steps_in_flight(self, extents: &[Option<i64>]) -> Option<i64> {
-        let period = self.width.checked_add(self.lean.checked_mul(self.steps)?)?;
+        let period = self.width.checked_add(self.lean.checked_mul(self.steps)?).filter(|period| *period > 0)?;
         let tiles = (extents.get(self.index).copied()??.checked_sub(1)? / period).checked_add(2)?;
         tiles.checked_mul(self.steps)
     }
