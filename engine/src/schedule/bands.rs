@@ -9,6 +9,8 @@
 //! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the
 //! plan to say; they should, as values stay alive for fewer tiles.
 
+use num_integer::Integer;
+
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::tile_of_steps::{depends_on_step_alone, tile_of_steps};
@@ -23,6 +25,15 @@ pub(crate) struct Bands {
     count: i64,
     /// Steps of each.
     steps: i64,
+}
+
+/// By how many steps those of bands of `steps` steps that run at once differ, however many bands there are, where a front
+/// has a tile of each: no more run at once than there are tiles of `width` of some `rows` in one, each of which begins
+/// further back than that of the band before, by its width and what tiles lean in a band. None if it does not begin further
+/// back.
+pub(crate) fn steps_in_flight(rows: i64, (steps, width, lean): (i64, i64, i64)) -> Option<i64> {
+    let period = width.checked_add(lean.checked_mul(steps)?).filter(|period| *period > 0)?;
+    Integer::div_ceil(&rows, &period).checked_add(1)?.checked_mul(steps)
 }
 
 /// How the steps of a call are shared out.
@@ -104,6 +115,14 @@ mod tests {
     fn bands(schedule: &str) -> Option<Bands> {
         let kernel = kernel(schedule);
         Bands::of(&kernel, &kernel.schedules()[0])
+    }
+
+    #[test]
+    fn steps_in_flight_are_those_of_one_band_more_than_a_front_has_tiles() {
+        assert_eq!(steps_in_flight(8192, (64, 1024, 1)), Some(9 * 64));
+        assert_eq!(steps_in_flight(1000, (128, 128, 1)), Some(5 * 128));
+        assert_eq!(steps_in_flight(1000, (16, 16, -1)), None);
+        assert_eq!(steps_in_flight(1000, (i64::MAX, 16, 2)), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::kernel::graph::{ParamId, Schedule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TileOfSteps {
     offset: i64,
-    pub(super) size: i64,
+    pub(crate) size: i64,
     is_of_call: bool,
 }
 

@@ -243,8 +243,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
         for (place, at) in body.each.iter().enumerate() {
             (allocator.now, allocator.current) = (place, *at);
             is_behind[*at] = true;
-            if let Some(next) = allocator.next_computed(place) {
-                allocator.cut_ahead(next, &is_behind);
+            if !rows.is_empty() && body.roles[*at] == Role::Computed {
+                let next = body.each[place + 1..].iter().find(|at| body.roles[**at] == Role::Computed);
+                next.into_iter().for_each(|next| allocator.cut_ahead(*next, &is_behind));
             }
             allocator.operation(*at);
             allocator.slots.end_operation();
@@ -259,20 +260,13 @@ impl<'b, 'a> Allocator<'b, 'a> {
         allocator
     }
 
-    /// The operation that is computed after the one at `place`, if that is computed itself.
-    fn next_computed(&self, place: usize) -> Option<usize> {
-        let mut computed = self.body.each[place..].iter().filter(|at| self.body.roles[**at] == Role::Computed);
-        computed.next().filter(|at| **at == self.body.each[place])?;
-        computed.next().copied()
-    }
-
     /// Cuts the vectors that an operation takes out of rows, of loads that are `behind`, while there are registers: not
     /// right before it, where others wait for the same units.
     fn cut_ahead(&mut self, at: usize, behind: &[bool]) {
         let body = self.body;
         for value in body.operands(at).filter(|value| behind[*value]) {
-            let free = self.vectors.iter().filter(|value| value.is_none()).count();
-            if self.lane_shifts[value].is_some() && free > LEFT_FOR_AN_OPERATION {
+            let free = || self.vectors.iter().filter(|value| value.is_none()).count();
+            if self.lane_shifts[value].is_some() && free() > LEFT_FOR_AN_OPERATION {
                 self.register(value, &[]);
             }
         }

@@ -85,8 +85,6 @@ fn loads_of_one_row_share_vectors() {
     }
 }
 
-/// What a strip writes is not read before. Where it writes what it has read, in place or cells behind, that is no
-/// matter.
 #[test]
 fn vectors_that_are_written_over_are_read_whole() {
     // Two cells ahead of the vector that is read, not one before and one ahead of the middle one.
@@ -98,6 +96,8 @@ fn vectors_that_are_written_over_are_read_whole() {
     assert_eq!((cuts, whole(None)), (1, Some(0)));
 }
 
+/// What a strip writes is not read before. Where it writes what it has read, in place or cells behind, that is no
+/// matter.
 #[test]
 fn rows_that_are_written_do_not_share() {
     for ty in ["f64", "f32"] {

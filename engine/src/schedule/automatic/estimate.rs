@@ -17,6 +17,7 @@ use crate::schedule::automatic::Target;
 use crate::schedule::automatic::congruences::congruences;
 use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
+use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
 
 // Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
@@ -48,8 +49,8 @@ const CALL_NS: f64 = 25e6;
 const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
-/// The same for a front of the tiles of bands, each of which needs what other threads have just written. Shows in `bench
-/// --suite paper --part table-2-lines`.
+/// The same for a front of the tiles of bands, or of steps at once, each of which needs what other threads have just
+/// written. Shows in `bench --suite paper --part table-2-lines`.
 const FRONT_NS: f64 = 4000.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
@@ -266,8 +267,8 @@ impl Workload {
         let (rows, height) = (self.extents[dim], steps * bands);
         let row = self.step_bytes() / rows;
         let held = (width + lean * steps + 2.0) * row;
-        let whole_tiles = (rows + lean * steps) / width;
-        let tiles = whole_tiles.ceil();
+        let in_tiles = (rows + lean * steps) / width;
+        let tiles = in_tiles.ceil();
         let edges = 1.0 + (lean * steps + 1.0) / width;
         // Tiles of the last dimension cut rows into so many strips.
         let cuts = if dim + 1 == self.extents.len() { (tiles - 1.0) * CUT_NS } else { 0.0 };
@@ -281,7 +282,7 @@ impl Workload {
         }
         let all_threads = self.threads.min(bands);
         // The last tile of a band may be a part of one, and takes its turn like the others.
-        let threads = bands * whole_tiles / turns(tiles, bands, all_threads);
+        let threads = bands * in_tiles / turns(tiles, bands, all_threads);
         let inside = self.moving(2.0 * self.step_bytes(), held * all_threads, all_threads) * all_threads / threads;
         // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
@@ -297,10 +298,10 @@ impl Workload {
         Estimate { nanoseconds, bytes }
     }
 
-    /// By how many steps rows differ that run at once, at most: of many bands, no more do than there are tiles in one.
-    pub(super) fn steps_in_flight(&self, dim: usize, tile: Tile, bands: f64) -> f64 {
-        let (steps, period) = (tile.steps as f64, (tile.width + tile.lean * tile.steps) as f64);
-        steps * bands.min((self.extents[dim] / period).ceil() + 1.0)
+    /// By how many steps rows differ that run at once, at most, of so many bands.
+    pub(super) fn steps_in_flight(&self, dim: usize, Tile { steps, width, lean }: Tile, bands: f64) -> f64 {
+        let all = steps as f64 * bands;
+        steps_in_flight(self.extents[dim] as i64, (steps, width, lean)).map_or(all, |few| all.min(few as f64))
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.

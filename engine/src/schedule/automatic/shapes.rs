@@ -61,9 +61,9 @@ const MOST_TILE_ROWS: i64 = 1 << 16;
 const BANDS_OF_THREADS: [i64; 7] = [1, 2, 3, 4, 6, 8, MANY_BANDS];
 /// So many begin as others end: a front has as many tiles as a band, and each thread goes on with its part of space.
 const MANY_BANDS: i64 = 64;
-/// Tiles that a front has for each thread, at least, of bands that are more: some are parts of tiles. With fewer,
-/// transport in a plane by three stages had 0.8 of its speed
-/// (`run transport-2d-rk3 --schedule auto --threads 2 --set T=3000`).
+/// Tiles that a front has for each thread, at least, of bands that are more: some are parts of tiles. Without this,
+/// transport in a plane by three stages had 0.8 of its speed (medians of 4 in turn of builds with and without it, of
+/// `run transport-2d-rk3 --schedule auto --threads 2 --set T=3000`).
 const TILES_OF_A_THREAD: i64 = 4;
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.

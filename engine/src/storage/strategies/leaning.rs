@@ -23,7 +23,9 @@
 //! of a tile do.
 
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, DimKind, Role};
+use crate::kernel::graph::{ArrayId, DimKind, Role, Schedule};
+use crate::schedule::bands::steps_in_flight;
+use crate::schedule::tile_of_steps::tile_of_steps;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::Problem;
 
@@ -32,11 +34,12 @@ pub(crate) type Leaning = (Vec<i64>, i64);
 
 /// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
 /// cell is read more than one step later. First that with a margin of the bands that run at once where a front has a tile of
-/// each, if that is less than that of all bands or there is no number of these; then that of all.
+/// each, if that is less than that of all bands or there is no number of these; then that of the longest bands of steps.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Vec<Leaning>> {
     let Some(found) = lean_of_tiles(problem, array) else { return Vec::new() };
     let few = found.at_once.and_then(|bands| {
-        let few = bands.steps_in_flight(extents)?;
+        let rows = extents.get(bands.index).copied()??;
+        let few = steps_in_flight(rows, (bands.steps, bands.width, bands.lean))?;
         (few < found.steps || found.steps == bands.steps).then_some(few)
     });
     few.into_iter().chain([found.steps]).map(|steps| with_margin(problem, array, extents, &found, steps)).collect()
@@ -47,9 +50,11 @@ fn with_margin(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     extents: &[Option<i64>],
-    &Lean { ref lean, ref skew, fast_lean, slant, .. }: &Lean,
+    found: &Lean,
     steps: i64,
 ) -> Vec<Leaning> {
+    let Lean { lean, skew, fast_lean, slant, .. } = found;
+    let (fast_lean, slant) = (*fast_lean, *slant);
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
     let slant = if matches!(grid, Grid::Lines(_)) { slant } else { 0 };
@@ -138,24 +143,15 @@ struct AtOnce {
 }
 
 impl AtOnce {
-    /// By how many steps those that run at once differ, however many bands there are: no more run at once than there are
-    /// tiles in one, each of which begins further back than the one of the band before.
-    fn steps_in_flight(self, extents: &[Option<i64>]) -> Option<i64> {
-        let period = self.width.checked_add(self.lean.checked_mul(self.steps)?).filter(|period| *period > 0)?;
-        let tiles = (extents.get(self.index).copied()??.checked_sub(1)? / period).checked_add(2)?;
-        tiles.checked_mul(self.steps)
-    }
-
     /// Of a schedule with a parallel dimension of such bands, and a dimension before it of their sum with tiles along an index.
-    fn of(dims: &[DimKind], times: &[Affine], index_of: impl Fn(&Affine) -> Option<(usize, i64)>) -> Option<AtOnce> {
-        let parallel = dims.iter().position(|kind| *kind == DimKind::Parallel)?;
-        let (band, steps) = floors(&times[parallel]).next().filter(|(inner, _)| index_of(inner).is_none())?;
+    fn of(schedule: &Schedule, times: &[Affine], index_of: impl Fn(&Affine) -> Option<(usize, i64)>) -> Option<AtOnce> {
+        let parallel = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel)?;
+        let steps = tile_of_steps(schedule, parallel)?.size;
         let front = times[..parallel].last()?;
-        let is_band = |&(inner, divisor): &(&Affine, i64)| inner == band && divisor == steps;
-        floors(front).find(is_band)?;
-        let (tiles, width) = floors(front).find(|floor| !is_band(floor))?;
-        let (index, lean) = index_of(tiles)?;
-        Some(AtOnce { steps, index, width, lean })
+        floors(front).find_map(|(inner, width)| {
+            let (index, lean) = index_of(inner)?;
+            Some(AtOnce { steps, index, width, lean })
+        })
     }
 }
 
@@ -167,8 +163,8 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
         return None;
     }
     let (mut tiled, mut lean, mut skew, mut steps) = (vec![false; n], vec![0_i64; n], vec![0_i64; n], 0);
-    let (dims, mut at_once) = (&problem.model.schedule.dims, None);
-    for (stmt, times) in kernel.stmts().iter().zip(&problem.model.schedule.times) {
+    let (schedule, mut at_once) = (problem.model.schedule, None);
+    for (stmt, times) in kernel.stmts().iter().zip(&schedule.times) {
         let Some(write) = stmt.assigns.iter().find(|assign| assign.array == array) else { continue };
         let iter_of = |k: usize| (0..stmt.iters.len()).find(|&iter| write.index[k].iter_coefficient(iter) == 1);
         for (inner, divisor) in times.iter().flat_map(floors) {
@@ -185,7 +181,7 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
             let along = |k: usize| iter_of(k).map_or(0, |iter| inner.iter_coefficient(iter));
             (1..n).find(|&k| along(k) == 1).map(|k| (k, along(0)))
         };
-        at_once = at_once.or_else(|| AtOnce::of(dims, times, index_of));
+        at_once = at_once.or_else(|| AtOnce::of(schedule, times, index_of));
         for (_, read) in stmt.reads().filter(|(of, _)| *of == array) {
             for k in 1..n {
                 let back = write.index[k].sub(&read[k]).ok().and_then(|back| back.as_constant());
