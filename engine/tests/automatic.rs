@@ -14,7 +14,7 @@ use crease::kernel::graph::{Kernel, Role};
 use crease::plan::search::ScheduleSearch;
 use crease::prelude::*;
 use crease::{LowerError, MachineModel, PlanBuilder};
-use ndarray::{Array2, ArrayD, s};
+use ndarray::{Array2, Array3, ArrayD, s};
 
 use crate::is_thorough;
 use kernels::*;
@@ -394,6 +394,41 @@ fn tiles_take_one_level_and_all_threads() {
     assert!(report.schedule_search.as_ref().unwrap().taken().shape.contains(", 4 at once"));
     assert!(report.buffers[0].cells < 2000 * 2000 * 11 / 10, "{}", report.buffers[0].cells);
     assert_eq!(report.threads_busy, 2);
+}
+
+/// Blocks of a band for each thread: one level but for a margin, and the bits of rows in calls of any number of steps.
+#[test]
+fn blocks_of_bands_take_one_level_and_give_the_bits_of_rows() {
+    let cube = "kernel k(size N; run T) for N >= 3 {
+      state u[t, z, y, x]: f64 for 0 <= z, y, x < N
+      S[t, z, y, x] for 1 <= t <= T and 1 <= z, y, x < N-1 {
+        u[t,z,y,x] = (u[t-1,z-1,y,x] + u[t-1,z+1,y,x]) + (u[t-1,z,y-1,x] + u[t-1,z,y+1,x])
+                   + (u[t-1,z,y,x-1] - u[t-1,z,y,x+1]) }
+      E[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N
+        and (z = 0 or z = N-1 or y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,z,y,x] = u[t-1,z,y,x] } }";
+    let kernel = with(cube, "schedule plain { S, E -> [t, z, y, x] }");
+    let plan = |schedule: &str| {
+        let plan = kernel.plan().size("N", 100).schedule(schedule).threads(2).machine(machine(128 << 10, 1 << 20));
+        plan.build().unwrap()
+    };
+    let after = |plan: &Plan, threads: usize| {
+        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        let start = Array3::from_shape_fn((100, 100, 100), |(z, y, x)| ((z * 7 + y * 11 + x) % 17) as f64);
+        run.write("u", start.view()).unwrap();
+        [1, 9, 20].into_iter().for_each(|steps| run.advance(steps).unwrap());
+        let mut u = Array3::<f64>::zeros((100, 100, 100));
+        run.read("u", u.view_mut()).unwrap();
+        u
+    };
+    let (rows, blocks) = (plan("plain"), plan("auto"));
+    let shape = &blocks.report().schedule_search.as_ref().unwrap().taken().shape;
+    assert!(shape.starts_with("skewed blocks of") && shape.contains(", 2 bands at once"), "{shape}");
+    let cells = blocks.report().buffers[0].cells;
+    assert!(cells < 100 * 100 * 100 * 13 / 10, "{cells}");
+    let expected = after(&rows, 1);
+    for threads in 1..4 {
+        assert_eq!(after(&blocks, threads), expected, "{threads} threads");
+    }
 }
 
 /// Of more bands than a front has tiles, some begin as others end: storage has the rows of those that run at once, not

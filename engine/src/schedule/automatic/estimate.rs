@@ -37,9 +37,15 @@ const SECOND_LEVEL_RATE: f64 = 60.0;
 /// From a core that has just written to one that reads, of two that share no cache. Shows in
 /// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
 const HANDED_ON_RATE: f64 = 7.0;
+/// The same where the other one takes each line as soon as it is written, and writes there. Shows in
+/// `run heat-3d-7pt --schedule auto --threads 2 --set N=300 --set T=64`.
+const JUST_WRITTEN_RATE: f64 = 0.6;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
 const SHOWING: f64 = 0.3;
+/// The same of what blocks take from memory: most of it in the first step of a block, beside whose arithmetic it does not
+/// fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
+const SHOWING_BETWEEN: f64 = 0.6;
 /// Steps of a call that tiles are chosen for, at least: its last tiles are cut. Shows in `bench --suite quick`.
 const STEPS_OF_A_CALL: f64 = 100.0;
 /// Nanoseconds of arithmetic in a call: of small fields, time loops run more steps between two outputs. Shows in `bench
@@ -54,6 +60,11 @@ const BARRIER_NS: f64 = 1500.0;
 const FRONT_NS: f64 = 4000.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
+/// The same of a single cell, which mostly runs with the row that it ends. With much less, planes of 60 by 60 have no
+/// tiles on two threads, at half their speed; with as much as for other strips, cubes have rows where blocks are 1.3
+/// times as fast. Shows in `run heat-2d-5pt --schedule auto --threads 2 --set N=60` and `run heat-3d-7pt --schedule auto
+/// --threads 1 --set N=200`.
+const SINGLE_NS: f64 = 12.0;
 /// Nanoseconds of a strip more in a row of a line, with its ends, which are no whole vectors. Shows in
 /// `run heat-1d --schedule rows`, of N = 2048 and 8192.
 const CUT_NS: f64 = 30.0;
@@ -91,6 +102,8 @@ pub(super) struct Workload {
     pub(super) chains: Vec<Option<f64>>,
     /// Bytes of all states, one level each.
     state_bytes: f64,
+    /// Whether each cell of them is mostly read by one instance, which may put its result there.
+    is_replaced: bool,
     /// Bytes of inputs and outputs.
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
@@ -150,6 +163,16 @@ pub(super) struct Block {
     pub(super) leans: (i64, i64),
 }
 
+/// What a step in blocks takes in cache.
+struct InBlock {
+    /// Rows that a tile takes from tiles before it along the outer dimension, for each row of its own.
+    edges: f64,
+    /// Nanoseconds of moving what a step of a tile works on.
+    inside: f64,
+    /// Nanoseconds of taking edges along the inner dimension, for all steps of a tile.
+    shared: f64,
+}
+
 impl Workload {
     pub(super) fn of(kernel: &Kernel, space: &CommonSpace, target: &Target<'_>) -> Workload {
         let dims = space.names.len();
@@ -167,11 +190,13 @@ impl Workload {
         };
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
-            let (points, strips) = in_boxes(stmt, space.has_steps, target.params)
-                .unwrap_or_else(|| (whole(first..dims) / every(stmt), whole(first..dims.saturating_sub(1).max(first))));
-            (points, points * instance_ns(kernel, stmt) + strips * STRIP_NS)
+            let rows = || whole(first..dims.saturating_sub(1).max(first));
+            let (points, begun) = in_boxes(stmt, space.has_steps, target.params)
+                .unwrap_or_else(|| (whole(first..dims) / every(stmt), rows() * STRIP_NS));
+            (points, points * instance_ns(kernel, stmt) + begun)
         };
         let (points, work): (Vec<f64>, Vec<f64>) = kernel.stmts().iter().enumerate().map(work).unzip();
+        let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
             wanted.map(|id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params)).sum()
@@ -187,6 +212,7 @@ impl Workload {
             points,
             work,
             state_bytes: bytes(&[Role::State]),
+            is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
             second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
@@ -306,39 +332,80 @@ impl Workload {
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
     pub(super) fn blocks(&self, block: &Block) -> Estimate {
+        let threads = self.rows_at_once(block) as f64;
+        let of_tile = self.of_block(block, threads);
+        let (rows, inner_rows) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
+        // Each front has a tile for each thread, but where rows of blocks begin and end. The last of them may be parts.
+        let fronts = (rows / threads).ceil() * (inner_rows.ceil() + threads - 1.0);
+        let work = self.all_work() * if threads > 1.0 { fronts / (rows * inner_rows) } else { 1.0 };
+        // The first of the rows at once takes its edges from memory, each other one from the core of the one before.
+        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges / threads);
+        let handed_on = self.state_bytes * of_tile.edges * (threads - 1.0) / (threads * threads) / JUST_WRITTEN_RATE;
+        // The last tile of a call may have fewer steps, which costs no work of any thread.
+        let begun = self.begun(block.steps as f64) / block.steps as f64;
+        let between = (self.moving(moved, self.step_bytes(), threads) + handed_on) * begun;
+        let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
+        let nanoseconds =
+            overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between * SHOWING_BETWEEN + waiting;
+        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
+    }
+
+    /// Nanoseconds of a step in blocks of which each thread has a row of its own, of so many bands at once, each row one
+    /// behind that of the band before.
+    pub(super) fn blocks_of_bands(&self, block: &Block, bands: i64) -> Estimate {
         let first = self.extents.len() - self.space_dims;
-        let (steps, threads) = (block.steps as f64, self.rows_at_once(block) as f64);
+        let tile = Tile { steps: block.steps, width: block.widths.0, lean: block.leans.0 };
+        let (height, bands) = ((block.steps * bands) as f64, bands as f64);
+        let threads = self.threads.min(bands);
+        let of_tile = self.of_block(block, threads);
+        let in_tiles = self.blocks_along(block, 0);
+        let tiles = in_tiles.ceil();
+        let work = self.all_work() * turns(tiles, bands, threads) / (in_tiles * bands);
+        // The first band takes from memory, each other one from the core of the one before.
+        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
+        let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
+        let begun = self.begun(height) / height;
+        let between = self.moving(moved, self.step_bytes(), 1.0) * begun;
+        let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
+        let shared = of_tile.shared * self.begun(height) / block.steps as f64;
+        let nanoseconds =
+            overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between * SHOWING_BETWEEN + waiting;
+        Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
+    }
+
+    /// What blocks of which so many threads have one each take in cache.
+    fn of_block(&self, block: &Block, threads: f64) -> InBlock {
+        let first = self.extents.len() - self.space_dims;
+        let steps = block.steps as f64;
         // What a tile takes from others for each row of its own.
         let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
         let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
-        let (count, inner_count) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
-        // Rows of a step of a tile, and of all its steps.
-        let held = (block.widths.0 * block.widths.1) as f64;
-        let touched = held * (1.0 + edges) * (1.0 + inner_edges);
         let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
-        // Each front has a tile for each thread, but where rows of blocks begin and end.
-        let fronts = (count / threads).ceil() * (inner_count + threads - 1.0);
-        let work = self.all_work() * fronts / (count * inner_count);
-        let inside = self.moving(2.0 * self.step_bytes(), held * row * threads, threads);
-        // The first of the rows at once takes its edges from memory, each other one from the core of the one before.
-        let moved = 2.0 * self.step_bytes() * (1.0 + edges / threads);
-        let handed_on = self.state_bytes * edges * (threads - 1.0) / (threads * threads) / HANDED_ON_RATE;
+        // Rows of a step of a tile, with those that it reads beside them, and of all its steps.
+        let held = (block.widths.0 * block.widths.1) as f64;
+        let read = if self.is_replaced { held } else { (block.widths.0 * (block.widths.1 + 2 * block.leans.1)) as f64 };
+        let touched = held * (1.0 + edges) * (1.0 + inner_edges);
+        let inside = self.moving(2.0 * self.step_bytes(), read * row * threads, threads);
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
         let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * threads, threads);
-        // The last tile of a call may have fewer steps, which costs no work of any thread.
-        let begun = self.begun(steps) / steps;
-        let between = (self.moving(moved, self.step_bytes(), threads) + handed_on + shared) * begun;
-        let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
-        let nanoseconds = overlapped(&[work, inside, between]) + waiting;
-        // Leaning storage has a margin of the steps of a tile in both dimensions.
-        let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
-        let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
-        Estimate { nanoseconds, bytes: self.state_bytes * margins + self.given_bytes }
+        InBlock { edges, inside, shared }
+    }
+
+    /// Bytes in blocks, where rows that run at once differ by so many steps.
+    fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
+        if self.is_replaced {
+            return self.state_bytes + self.given_bytes;
+        }
+        let first = self.extents.len() - self.space_dims;
+        // Leaning storage has a margin of these steps along the outer dimension, and of a tile's along the inner one.
+        let margin = |rows: f64, lean: i64, steps: f64| (rows + lean as f64 * steps) / rows;
+        let outer = margin(self.extents[first], block.leans.0, steps);
+        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps) + self.given_bytes
     }
 
     /// How many rows of blocks there are.
     pub(super) fn rows_of_blocks(&self, block: &Block) -> i64 {
-        self.blocks_along(block, 0) as i64
+        self.blocks_along(block, 0).ceil() as i64
     }
 
     /// How many of them run at once, each one block behind the one before.
@@ -346,11 +413,11 @@ impl Workload {
         self.rows_of_blocks(block).min(self.threads as i64)
     }
 
-    /// How many blocks there are along a dimension of space, from the outermost one.
+    /// How many blocks there are along a dimension of space, from the outermost one; the last is a part of one.
     fn blocks_along(&self, block: &Block, dim: usize) -> f64 {
         let (width, lean) = [(block.widths.0, block.leans.0), (block.widths.1, block.leans.1)][dim];
         let rows = self.extents[self.extents.len() - self.space_dims + dim];
-        ((rows + lean as f64 * block.steps as f64) / width as f64).ceil()
+        (rows + lean as f64 * block.steps as f64) / width as f64
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
@@ -478,7 +545,8 @@ fn overlapped(parts: &[f64]) -> f64 {
     longest + (parts.iter().sum::<f64>() - longest) * SHOWING
 }
 
-/// Instances of a step and strips of them, where a domain is made of boxes: that of a border is no whole field.
+/// Instances of a step and nanoseconds of beginning strips of them, where a domain is made of boxes: that of a border is
+/// no whole field.
 fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> {
     let values: Vec<Affine> = params.iter().copied().map(Affine::constant).collect();
     let domain = stmt.domain.map(&|e| e.substitute_params(&values)).ok()?;
@@ -487,13 +555,22 @@ fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> 
     let lengths = |part: &IntBox| part.ranges()[first..].iter().map(|range| length(*range)).collect::<Vec<f64>>();
     let points = |lengths: &[f64]| lengths.iter().product::<f64>();
     let all: Vec<Vec<f64>> = boxed.boxes.iter().map(lengths).collect();
-    let strips = all.iter().map(|part| points(&part[..part.len().saturating_sub(1)])).sum();
-    Some((all.iter().map(|part| points(part)).sum(), strips))
+    let begun = |part: &[f64]| match part {
+        [before @ .., last] => points(before) * if *last > 1.0 { STRIP_NS } else { SINGLE_NS },
+        [] => STRIP_NS,
+    };
+    Some((all.iter().map(|part| points(part)).sum(), all.iter().map(|part| begun(part)).sum()))
 }
 
 /// Nanoseconds of an instance in lanes.
 fn instance_ns(kernel: &Kernel, stmt: &Stmt) -> f64 {
     instructions(stmt) * INSTRUCTION_NS / f64::from(lanes(kernel))
+}
+
+/// Whether a statement reads one cell of each state at most, as the populations of a lattice are.
+fn reads_each_state_once(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let states = || stmt.reads().map(|(array, _)| array).filter(|array| kernel.array(*array).role == Role::State);
+    states().enumerate().all(|(number, array)| !states().take(number).any(|other| other == array))
 }
 
 /// Instructions of a statement: operations, loads and stores.

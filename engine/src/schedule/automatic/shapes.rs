@@ -23,7 +23,9 @@
 //!   blocks at once, each one block behind the one before, `[floor(t/B), floor((z + r t)/(P h)), floor((z + r t)/h) +
 //!   floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, so that each thread marches along `y` beside what
 //!   is in its cache. Whole diagonals of blocks would have as few barriers, but by the next one their edges are in no
-//!   cache;
+//!   cache. Or each thread has the rows of blocks of a band of its own, each one row behind that of the band before,
+//!   `[floor(t/(P B)), floor(t/B) + floor((z + r t)/h), floor(t/B) parallel, floor((y + r t)/w), t, z, y, x]`: no
+//!   thread takes what another one is just writing, which takes long between cores that share no cache;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level;
@@ -42,7 +44,7 @@ use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Block, Estimate, Tile, Workload};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
-use crate::schedule::automatic::passes::{MOST_TIME_LEFT_IN_BLOCKS, ROWS_OF_A_PASS, in_passes, time_left};
+use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::restart::in_call;
@@ -72,6 +74,10 @@ pub(super) const CELLS_OF_COLUMNS: i64 = 64;
 /// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
 /// tiles`.
 const LEAST_BLOCK_ROWS: i64 = 4;
+/// Steps of a block, at most, or of all bands of them that run at once, unless these have as few as any. With twice as
+/// many, lattices in space have 0.88 to 0.94 of the speed, stencils in space the same, and storage has twice the margin.
+/// Shows in `bench --suite tiles`.
+const MOST_BLOCK_STEPS: i64 = 16;
 
 /// All candidates.
 ///
@@ -98,6 +104,7 @@ pub(super) fn candidates(
         shapes.skewed(false),
         shapes.skewed(true),
         shapes.blocks(),
+        shapes.blocks_of_bands(),
         shapes.pipelined(),
     ];
     for dim in shapes.outer()..shapes.last() {
@@ -111,9 +118,7 @@ pub(super) fn candidates(
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
         found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
-        if left <= MOST_TIME_LEFT_IN_BLOCKS {
-            found.push(shapes.blocks());
-        }
+        found.extend([shapes.blocks(), shapes.blocks_of_bands()]);
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -273,23 +278,13 @@ impl Shapes<'_> {
     /// once.
     fn blocks(&self) -> Found {
         let (outer, inner) = (self.outer(), self.outer() + 1);
-        // Of what is read in its own step, or more than one later, such tiles keep many levels.
-        if inner >= self.last() || self.distances.iter().any(|d| d.by[0] != Interval::point(1)) {
+        let Some((mut open, leans)) = self.for_blocks() else { return Ok(None) };
+        let Some(block) = self.best_block(MOST_BLOCK_STEPS, leans, &|block| self.workload.blocks(block)) else {
             return Ok(None);
-        }
-        let Some((_, mut open)) = self.within_step() else { return Ok(None) };
-        // Nothing is left to be ordered within a step, so that no statement is shifted.
-        let zeros = vec![0; self.stmts];
-        let leans = self.lean(outer, &zeros).zip(self.lean(inner, &zeros));
-        let Some(block) = leans.and_then(|leans| self.best_block(leans)) else { return Ok(None) };
-        let along = |dim: usize| Row::Dim { dim, shifts: zeros.clone() };
-        let (steps, rows) = (along(0), along(outer));
-        let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
-        let leaning = |dim: usize, width: i64, lean: i64| {
-            self.map(&along(dim), |value, stmt| leaning_tile(&of_call[stmt], value, lean, width))
         };
-        let outer_tiles = leaning(outer, block.widths.0, block.leans.0)?;
-        let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
+        let (time, of_call) = (self.values(&self.unshifted(0))?, self.steps_of_call()?);
+        let outer_tiles = self.leaning_tiles(outer, block.widths.0, block.leans.0)?;
+        let inner_tiles = self.leaning_tiles(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, in_bands(&of_call, block.steps)?);
         let names = &self.space.names;
@@ -302,7 +297,7 @@ impl Shapes<'_> {
         if at_once > 1 {
             if at_once < all {
                 let together = block.widths.0.saturating_mul(at_once);
-                draft.push(DimKind::Sequential, leaning(outer, together, block.leans.0)?);
+                draft.push(DimKind::Sequential, self.leaning_tiles(outer, together, block.leans.0)?);
             }
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
             draft.push(DimKind::Sequential, sums.collect::<Result<_, _>>()?);
@@ -311,8 +306,8 @@ impl Shapes<'_> {
             draft.push(DimKind::Sequential, outer_tiles);
             draft.push(DimKind::Sequential, inner_tiles);
         }
-        draft.push(DimKind::Sequential, time.clone());
-        draft.push(DimKind::Sequential, self.values(&rows)?);
+        draft.push(DimKind::Sequential, time);
+        draft.push(DimKind::Sequential, self.values(&self.unshifted(outer))?);
         if !self.half(&mut draft, &mut open)?
             || !self.middle(&mut draft, &mut open)?
             || !self.along_rows(&mut draft, &mut open)?
@@ -323,6 +318,60 @@ impl Shapes<'_> {
         let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
         let shape = format!("skewed {how} of {} steps by {of}{behind}", block.steps);
         self.candidate(draft, (block.steps, block.leans.1), shape, self.workload.blocks(&block))
+    }
+
+    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
+    fn blocks_of_bands(&self) -> Found {
+        let (outer, inner, threads) = (self.outer(), self.outer() + 1, self.workload.threads as i64);
+        let Some((mut open, leans)) = self.for_blocks().filter(|(_, leans)| leans.0 > 0) else { return Ok(None) };
+        if threads < 2 || self.space.halves.is_some() {
+            return Ok(None);
+        }
+        let estimate = |block: &Block| self.workload.blocks_of_bands(block, threads);
+        let Some(block) = self.best_block(MOST_BLOCK_STEPS / threads, leans, &estimate) else { return Ok(None) };
+        let of_call = self.steps_of_call()?;
+        let band = in_bands(&of_call, block.steps)?;
+        let rows = self.leaning_tiles(outer, block.widths.0, block.leans.0)?;
+        let fronts = band.iter().zip(&rows).map(|(band, row)| band.add(row)).collect::<Result<Vec<_>, _>>()?;
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, in_bands(&of_call, block.steps * threads)?);
+        draft.push(DimKind::Sequential, fronts);
+        draft.push(DimKind::Parallel, band);
+        draft.push(DimKind::Sequential, self.leaning_tiles(inner, block.widths.1, block.leans.1)?);
+        draft.push(DimKind::Sequential, self.values(&self.unshifted(0))?);
+        draft.push(DimKind::Sequential, self.values(&self.unshifted(outer))?);
+        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        let ((height, width), names) = (block.widths, &self.space.names);
+        let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
+        let shape = format!("skewed blocks of {} steps by {of}, {threads} bands at once", block.steps);
+        self.candidate(draft, (block.steps * threads, block.leans.1), shape, estimate(&block))
+    }
+
+    /// What is left to be ordered in blocks, and by how many rows a step they lean in their two dimensions; none where
+    /// there are no blocks.
+    fn for_blocks(&self) -> Option<(Open<'_>, (i64, i64))> {
+        let (outer, inner) = (self.outer(), self.outer() + 1);
+        // Of what is read in its own step, or more than one later, such tiles keep many levels.
+        if inner >= self.last() || self.distances.iter().any(|d| d.by[0] != Interval::point(1)) {
+            return None;
+        }
+        let (_, open) = self.within_step()?;
+        // Nothing is left to be ordered within a step, so that no statement is shifted.
+        let zeros = vec![0; self.stmts];
+        Some((open, (self.lean(outer, &zeros)?, self.lean(inner, &zeros)?)))
+    }
+
+    /// A dimension along which no statement is shifted.
+    fn unshifted(&self, dim: usize) -> Row {
+        Row::Dim { dim, shifts: vec![0; self.stmts] }
+    }
+
+    /// The tiles of a dimension that lean by so many rows a step.
+    fn leaning_tiles(&self, dim: usize, width: i64, lean: i64) -> Result<Vec<Affine>, AffineOverflow> {
+        let of_call = self.steps_of_call()?;
+        self.map(&self.unshifted(dim), |value, stmt| leaning_tile(&of_call[stmt], value, lean, width))
     }
 
     /// Tiles of time and space whose steps run at once.
@@ -360,8 +409,10 @@ impl Shapes<'_> {
         estimate: Estimate,
     ) -> Found {
         let Some(left) = self.time_left else { return Ok(Some(draft.candidate(shape, estimate))) };
-        // A step takes the place of the one before at most as many rows away as a pass has.
-        let (rows, more) = (self.workload.extents[self.last() - 1], (steps * ROWS_OF_A_PASS) as f64);
+        // Of planes, a step takes the place of the one before at most as many rows away as a pass has.
+        let is_plane = self.outer() + 1 == self.last();
+        let rows = self.workload.extents[self.last() - 1];
+        let more = if is_plane { (steps * ROWS_OF_A_PASS) as f64 } else { 0.0 };
         let Estimate { nanoseconds, bytes } = estimate;
         let estimate = Estimate { nanoseconds: nanoseconds * left, bytes: bytes * (1.0 + more / rows.max(1.0)) };
         let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, lean)?;
@@ -426,7 +477,7 @@ impl Shapes<'_> {
             }
             return Ok(open.left().is_empty());
         }
-        self.along(draft, open, &Row::Dim { dim: self.last(), shifts: vec![0; self.stmts] })
+        self.along(draft, open, &self.unshifted(self.last()))
     }
 
     fn along(&self, draft: &mut Draft, open: &mut Open<'_>, last: &Row) -> Result<bool, AffineOverflow> {
@@ -534,14 +585,14 @@ impl Shapes<'_> {
         self.distances.iter().map(reach).collect()
     }
 
-    /// The block with the smallest estimate.
-    fn best_block(&self, leans: (i64, i64)) -> Option<Block> {
+    /// The block with the smallest estimate, of at most so many steps.
+    fn best_block(&self, most: i64, leans: (i64, i64), estimate: &dyn Fn(&Block) -> Estimate) -> Option<Block> {
         let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
         let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
         let sizes = || sizes().filter(|(_, width)| self.time_left.is_none() || width % ROWS_OF_A_PASS == 0);
-        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
-        let cost = |block: &Block| self.workload.blocks(block).cost();
-        blocks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+        let steps = TILE_STEPS.iter().filter(|steps| **steps <= most.max(TILE_STEPS[0]));
+        let blocks = steps.flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
+        blocks.min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }
 
     /// The tile with the smallest estimate.
