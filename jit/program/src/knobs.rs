@@ -37,6 +37,10 @@ pub(crate) const WINDOW_PART: u64 = 2;
 /// between places. Shows in the same.
 pub(crate) const FEWEST_ITERATIONS: u64 = 4;
 
+/// Nodes, rows and pages that an analysis of reuse looks at, at most: of what takes more, the beginning decides. Shows in
+/// the stage `reuse` of `bench --suite latency`, of seven points in tiles.
+pub(crate) const LOOKED_AT: u64 = 1 << 18;
+
 /// A store is non-temporal if less than one in this many of its bytes is touched again soon. Shows in
 /// `bench --suite images --non-temporal never --non-temporal auto`.
 pub(crate) const NON_TEMPORAL_REUSE: u64 = 4;

@@ -35,6 +35,3 @@ pub(crate) const INTERPRETED_LANES: u32 = 4096;
 
 /// Groups of pages of a buffer that an analysis of reuse can tell apart: some 64 GB of the smallest.
 pub(crate) const MOST_GROUPS: usize = 1 << 26;
-
-/// Pages that an analysis of reuse visits in all; nothing is marked in a program that takes more to look at.
-pub(crate) const VISITED_PAGES: u64 = 1 << 20;

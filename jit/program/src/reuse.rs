@@ -18,7 +18,9 @@
 //! are short and lie apart. Programs that fit the cache, bytes, cells that are not adjacent and the copies of workers
 //! are never marked.
 //!
-//! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
+//! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache. Of a run that takes more
+//! than [`LOOKED_AT`] the beginning decides: what it has stored and the cache still holds is left out, as nobody knows
+//! what becomes of it.
 
 mod accesses;
 mod jumps;
@@ -32,9 +34,10 @@ use super::cursor::Cursor;
 use super::environment::{Env, Trap};
 use super::interpret_strip::place;
 use super::knobs::{
-    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
+    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, LOOKED_AT, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES,
+    WINDOW_PART,
 };
-use super::limits::{MOST_GROUPS, VISITED_PAGES};
+use super::limits::MOST_GROUPS;
 use super::types::*;
 use accesses::accesses;
 use jumps::jumps;
@@ -224,7 +227,7 @@ struct Sample<'a> {
     ran: FxHashSet<*const Strip>,
     /// For each loop that was looked at, by its body, how its iterations follow each other.
     plans: FxHashMap<*const Node, Option<Rc<Plan<'a>>>>,
-    /// Pages that may still be visited.
+    /// Nodes, rows and pages that may still be looked at.
     budget: u64,
 }
 
@@ -257,18 +260,18 @@ impl<'a> Sample<'a> {
             accesses: FxHashMap::default(),
             ran: FxHashSet::default(),
             plans: FxHashMap::default(),
-            budget: VISITED_PAGES,
+            budget: LOOKED_AT,
         };
         sample.number(&program.body);
         Some(sample)
     }
 
-    /// What was seen; nothing if the run takes too much.
+    /// What was seen of a run, or of its beginning if all of it takes too much.
     fn run(mut self) -> Tallies {
-        if self.block(&self.program.body).is_err() {
-            return Tallies::default();
+        match self.block(&self.program.body) {
+            Ok(()) => self.end(),
+            Err(Stopped) => self.leave_open(),
         }
-        self.end();
         self.tallies
     }
 
@@ -312,12 +315,18 @@ impl<'a> Sample<'a> {
         moves_by_one && !buffer.element.is_integer() && buffer.copies == Copies::One
     }
 
+    /// Takes work from the budget.
+    fn work(&mut self, count: u64) -> Result<(), Stopped> {
+        self.budget = self.budget.checked_sub(count).ok_or(Stopped)?;
+        Ok(())
+    }
+
     fn block(&mut self, nodes: &'a [Node]) -> Result<(), Stopped> {
         nodes.iter().try_for_each(|node| self.node(node))
     }
 
     fn node(&mut self, node: &'a Node) -> Result<(), Stopped> {
-        self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
+        self.work(1)?;
         match node {
             Node::Let { var, value } => {
                 self.env.vars[var.index()] = self.env.int(value)?;
@@ -358,7 +367,7 @@ impl<'a> Sample<'a> {
             // Until something is touched no clock moves, and all that is asked above has the same answer.
             let idle = rows.as_ref().map_or(0, Rows::idle).min(count - done);
             if idle > 0 && enough(self) {
-                rows.iter_mut().try_for_each(|rows| self.pass(rows, idle))?;
+                rows.iter_mut().for_each(|rows| rows.pass(idle));
                 done += idle;
                 continue;
             }
@@ -431,7 +440,7 @@ impl<'a> Sample<'a> {
     }
 
     fn touch(&mut self, (buffer, group): (usize, u64), bytes: u64, access: Access) -> Result<(), Stopped> {
-        self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
+        self.work(1)?;
         let page = self.pages.page(buffer, group).ok_or(Stopped)?;
         let (cache_bytes, clock) = (self.cache_bytes, self.clock);
         let is_near = |time: u64| clock.saturating_sub(time) < cache_bytes;
@@ -469,12 +478,22 @@ impl<'a> Sample<'a> {
 
     /// Whoever called the program reads what it has left in the cache.
     fn end(&mut self) {
-        for page in &self.pages.pages {
-            if let Some((store, time, bytes)) = page.stored
-                && self.clock.saturating_sub(time) < self.cache_bytes
-            {
-                self.tallies.stores[store].near_bytes += bytes;
-            }
+        for (store, bytes) in self.left() {
+            self.tallies.stores[store].near_bytes += bytes;
         }
+    }
+
+    /// What becomes of stores that are still in the cache is not known where a run is not followed to its end.
+    fn leave_open(&mut self) {
+        for (store, bytes) in self.left() {
+            self.tallies.stores[store].bytes -= bytes;
+        }
+    }
+
+    /// The stores whose bytes are in the cache, and how many, of each page that nothing has loaded from since.
+    fn left(&self) -> Vec<(usize, u64)> {
+        let stored = self.pages.pages.iter().filter_map(|page| page.stored);
+        let is_near = |time: u64| self.clock.saturating_sub(time) < self.cache_bytes;
+        stored.filter(|(_, time, _)| is_near(*time)).map(|(store, _, bytes)| (store, bytes)).collect()
     }
 }

@@ -55,8 +55,6 @@ struct Moving<'p> {
 
 /// Such a loop at one of its iterations.
 pub(super) struct Rows {
-    /// Nodes that an iteration visits.
-    nodes: u64,
     /// Iterations that have run.
     done: u64,
     /// Iterations in which every decision turns out as in the first.
@@ -285,7 +283,7 @@ impl<'a> Sample<'a> {
         let Some(plan) = known else { return Ok(None) };
         self.env.vars[var.index()] = lo;
         let room = plan.strips.values().map(Vec::len).sum();
-        let mut rows = Rows { nodes: 0, done: 0, alike: u64::MAX, soonest: 0, accesses: Vec::with_capacity(room) };
+        let mut rows = Rows { done: 0, alike: u64::MAX, soonest: 0, accesses: Vec::with_capacity(room) };
         self.first(&plan, step, body, &mut rows)?;
         Ok(Some(rows))
     }
@@ -293,7 +291,7 @@ impl<'a> Sample<'a> {
     /// Collects what the first iteration of a loop does.
     fn first(&mut self, plan: &Plan<'a>, step: i64, nodes: &'a [Node], rows: &mut Rows) -> Result<(), Stopped> {
         for node in nodes {
-            rows.nodes += 1;
+            self.work(1)?;
             match node {
                 Node::Let { var, value } if plan.needed.contains(var) => {
                     self.env.vars[var.index()] = self.env.int(value)?;
@@ -359,7 +357,7 @@ impl<'a> Sample<'a> {
 
     /// Runs an iteration and goes on to the next.
     pub(super) fn row(&mut self, rows: &mut Rows) -> Result<(), Stopped> {
-        self.budget = self.budget.checked_sub(rows.nodes).ok_or(Stopped)?;
+        self.work(rows.accesses.len() as u64)?;
         rows.soonest = u64::MAX;
         for row in &mut rows.accesses {
             if row.next > rows.done {
@@ -383,14 +381,6 @@ impl<'a> Sample<'a> {
             rows.soonest = rows.soonest.min(row.next);
         }
         rows.done += 1;
-        Ok(())
-    }
-
-    /// Goes on by iterations in which nothing is looked at.
-    pub(super) fn pass(&mut self, rows: &mut Rows, iterations: u64) -> Result<(), Stopped> {
-        let nodes = rows.nodes.saturating_mul(iterations);
-        self.budget = self.budget.checked_sub(nodes).ok_or(Stopped)?;
-        rows.done += iterations;
         Ok(())
     }
 
@@ -421,6 +411,11 @@ impl Rows {
     /// Iterations until something is looked at.
     pub(super) fn idle(&self) -> u64 {
         self.soonest.min(self.alike).saturating_sub(self.done)
+    }
+
+    /// Goes on by iterations in which nothing is looked at.
+    pub(super) fn pass(&mut self, iterations: u64) {
+        self.done += iterations;
     }
 
     /// Whether the next iteration decides differently.
