@@ -43,8 +43,8 @@ const JUST_WRITTEN_RATE: f64 = 0.6;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
 const SHOWING: f64 = 0.3;
-/// The same of what blocks take from memory: most of it in the first step of a block, beside whose arithmetic it does not
-/// fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
+/// The same of what blocks take from memory, or from a core that is just writing it: most of it in the first step of a
+/// block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
 const SHOWING_BETWEEN: f64 = 0.6;
 /// Steps of a call that tiles are chosen for, at least: its last tiles are cut. Shows in `bench --suite quick`.
 const STEPS_OF_A_CALL: f64 = 100.0;
@@ -98,6 +98,8 @@ pub(super) struct Workload {
     pub(super) points: Vec<f64>,
     /// Per statement, nanoseconds of all its instances of a step on one thread.
     pub(super) work: Vec<f64>,
+    /// Of these, what it takes to begin strips.
+    pub(super) begun: Vec<f64>,
     /// Per statement that runs cell by cell along rows, nanoseconds that each cell waits for the one before it.
     pub(super) chains: Vec<Option<f64>>,
     /// Bytes of all states, one level each.
@@ -193,9 +195,10 @@ impl Workload {
             let rows = || whole(first..dims.saturating_sub(1).max(first));
             let (points, begun) = in_boxes(stmt, space.has_steps, target.params)
                 .unwrap_or_else(|| (whole(first..dims) / every(stmt), rows() * STRIP_NS));
-            (points, points * instance_ns(kernel, stmt) + begun)
+            (points, (points * instance_ns(kernel, stmt) + begun, begun))
         };
-        let (points, work): (Vec<f64>, Vec<f64>) = kernel.stmts().iter().enumerate().map(work).unzip();
+        let (points, work): (Vec<f64>, Vec<(f64, f64)>) = kernel.stmts().iter().enumerate().map(work).unzip();
+        let (work, begun) = work.into_iter().unzip();
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
@@ -211,6 +214,7 @@ impl Workload {
             skips: kernel.stmts().iter().zip(&space.coordinates).map(skips).collect(),
             points,
             work,
+            begun,
             state_bytes: bytes(&[Role::State]),
             is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
@@ -343,10 +347,9 @@ impl Workload {
         let handed_on = self.state_bytes * of_tile.edges * (threads - 1.0) / (threads * threads) / JUST_WRITTEN_RATE;
         // The last tile of a call may have fewer steps, which costs no work of any thread.
         let begun = self.begun(block.steps as f64) / block.steps as f64;
-        let between = (self.moving(moved, self.step_bytes(), threads) + handed_on) * begun;
+        let between = (self.showing_between(moved, threads) + handed_on * SHOWING_BETWEEN) * begun;
         let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
-        let nanoseconds =
-            overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between * SHOWING_BETWEEN + waiting;
+        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
     }
 
@@ -365,11 +368,10 @@ impl Workload {
         let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
         let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
         let begun = self.begun(height) / height;
-        let between = self.moving(moved, self.step_bytes(), 1.0) * begun;
+        let between = self.showing_between(moved, 1.0) * begun;
         let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
         let shared = of_tile.shared * self.begun(height) / block.steps as f64;
-        let nanoseconds =
-            overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between * SHOWING_BETWEEN + waiting;
+        let nanoseconds = overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
     }
 
@@ -511,10 +513,22 @@ impl Workload {
         self.state_bytes + self.given_bytes
     }
 
-    /// Nanoseconds of moving bytes, where this many are used again and again. Of what a cache is too small for, it keeps a
-    /// part: less than its share, as more is pushed out than what does not fit. That it is the square of the share shows
-    /// in `bench --suite tiles`, of lattices in space.
+    /// Nanoseconds of moving bytes, where this many are used again and again.
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
+        let (from_caches, from_memory) = self.moved(bytes, held, threads);
+        from_caches + from_memory
+    }
+
+    /// What shows of moving bytes between steps of blocks.
+    fn showing_between(&self, bytes: f64, threads: f64) -> f64 {
+        let (from_caches, from_memory) = self.moved(bytes, self.step_bytes(), threads);
+        from_caches * SHOWING + from_memory * SHOWING_BETWEEN
+    }
+
+    /// Nanoseconds of moving bytes out of caches and out of memory. Of what a cache is too small for, it keeps a part: less
+    /// than its share, as more is pushed out than what does not fit. That it is the square of the share shows in
+    /// `bench --suite tiles`, of lattices in space.
+    fn moved(&self, bytes: f64, held: f64, threads: f64) -> (f64, f64) {
         let caches = [
             (self.second_level_bytes * threads, SECOND_LEVEL_RATE * threads),
             (self.last_level_bytes, LAST_LEVEL_RATE * threads),
@@ -525,7 +539,7 @@ impl Workload {
             nanoseconds += (here - found) * bytes / rate;
             found = here;
         }
-        nanoseconds + (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
+        (nanoseconds, (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES)))
     }
 }
 

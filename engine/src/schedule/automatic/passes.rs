@@ -14,19 +14,25 @@ use crate::schedule::restart::in_call;
 
 /// Rows of a pass. Shows in `bench --suite tiles --kernel heat-2d-5pt`.
 pub(super) const ROWS_OF_A_PASS: i64 = 4;
-/// Of the time by rows, what passes may leave at most: else it is not worth their code, and storage that may take as
+/// Of the time by rows, what passes may leave at most, in cubes of the arithmetic: else it is not worth their code, and storage that may take as
 /// many rows a step. Shows in `bench --suite tiles`.
 const MOST_TIME_LEFT: f64 = 0.95;
 /// With so few registers, rows of a pass push each other out: they are faster only where passes leave little of the
 /// time, and few of the loads. Shows in `bench --suite tiles` with AVX2.
 const FEW_REGISTERS: u32 = 16;
-/// Of the time, what passes may leave there.
+/// Of that, what passes may leave there.
 const MOST_TIME_LEFT_OF_FEW: f64 = 0.9;
 /// Of the loads, what passes may leave there. Of kernels with passes that left 0.84 to 0.95 of the estimate, those whose
 /// passes need half of the loads had 1.29 (nine points), 1.48 (27 points) and 0.99 (life) of the speed without, others
 /// 0.83 (waves in space), 0.88 (a cross of nine points), 0.91 (five points, two threads) and 1.10 (seven points on a
 /// torus): `run KERNEL --schedule auto --threads 1` with AVX2, medians of 5 in turn with a build without passes.
 const MOST_LOADS_LEFT: f64 = 0.6;
+
+/// Of the time of beginning a strip for each row of a cube, what passes leave: rows of two dimensions are where several
+/// others are that are folded, and passes share them. Of planes, where a row is begun in half the time, passes have
+/// been seen to save no more of it than of the arithmetic. Shows in `run heat-3d-7pt --set N=36 --set T=8000 --threads 1`
+/// by rows, `[t, z, y, x vector(8)]`, and in passes, `[t, z, floor(y/4), x vector(8), y]`.
+const BEGUN_LEFT: f64 = 0.7;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
 /// alike. None if they save too little.
@@ -47,10 +53,15 @@ pub(super) fn time_left(
     {
         return Ok(None);
     }
-    let (mut by_rows, mut in_passes) = (0.0, 0.0);
+    // Of a cube, arithmetic and beginning strips for themselves; of a plane, both.
+    let is_cube = dim > usize::from(space.has_steps);
+    let (mut by_rows, mut in_passes, mut all_begun) = (0.0, 0.0, 0.0);
     let (mut all_loads, mut loads_left) = (0.0, 0.0);
-    let of_stmts = kernel.stmts().iter().zip(&space.coordinates);
-    for ((stmt, coordinates), (work, points)) in of_stmts.zip(workload.work.iter().zip(&workload.points)) {
+    let of_stmts = kernel.stmts().iter().zip(&space.coordinates).enumerate();
+    for (number, (stmt, coordinates)) in of_stmts {
+        let points = workload.points[number];
+        let begun = if is_cube { workload.begun[number] } else { 0.0 };
+        let work = workload.work[number] - begun;
         let instructions = instructions(stmt);
         let loads = stmt.reads().count() as f64;
         let moving = (0..stmt.iters.len()).find(|&iter| coordinates[dim].iter_coefficient(iter) == 1);
@@ -59,6 +70,7 @@ pub(super) fn time_left(
             None => loads,
         };
         by_rows += work;
+        all_begun += begun;
         all_loads += points * loads;
         loads_left += points * needed;
         in_passes += work * (instructions - loads + needed) / instructions;
@@ -66,7 +78,8 @@ pub(super) fn time_left(
     let has_few = workload.vector_registers <= FEW_REGISTERS;
     let most = if has_few { MOST_TIME_LEFT_OF_FEW } else { MOST_TIME_LEFT };
     let has_room = !has_few || loads_left <= all_loads * MOST_LOADS_LEFT;
-    Ok(Some(in_passes / by_rows).filter(|left| has_room && *left <= most))
+    let pays = has_room && in_passes <= by_rows * most;
+    Ok(pays.then(|| (in_passes + all_begun * BEGUN_LEFT) / (by_rows + all_begun)))
 }
 
 /// The cells that a statement reads at one place of some rows that follow each other.
