@@ -100,26 +100,47 @@ const RESTARTED: [&str; 6] = [
     "rows hexagonal(t 4, y 3)",
 ];
 
+/// The states after calls of so many steps each.
+fn after_calls(kernel: &Kernel, schedule: &str, calls: &[u64]) -> Vec<Array2<f64>> {
+    let code = plan(kernel, schedule).compile().unwrap();
+    let mut run = code.instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
+    run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * 3) as f64).view()).unwrap();
+    let after = |steps: &u64| {
+        run.advance(*steps).unwrap();
+        let mut u = Array2::zeros((N, N));
+        run.read("u", u.view_mut()).unwrap();
+        u
+    };
+    calls.iter().map(after).collect()
+}
+
 #[test]
 fn tiles_that_restart_compute_what_rows_compute_wherever_calls_start() {
     let calls = [1, 5, 8, 3, 16, 1];
     let kernel = kernel();
-    let states = |schedule: &str| -> Vec<Array2<f64>> {
-        let code = plan(&kernel, schedule).compile().unwrap();
-        let mut run = code.instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
-        run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * 3) as f64).view()).unwrap();
-        let after = |steps: u64| {
-            run.advance(steps).unwrap();
-            let mut u = Array2::zeros((N, N));
-            run.read("u", u.view_mut()).unwrap();
-            u
-        };
-        calls.map(after).to_vec()
-    };
-    let expected = states("rows");
+    let expected = after_calls(&kernel, "rows", &calls);
     for tiles in RESTARTED {
         let restarted = format!("{tiles} restart(t)");
-        assert!(states(&restarted) == expected, "{restarted}");
+        assert!(after_calls(&kernel, &restarted, &calls) == expected, "{restarted}");
+    }
+}
+
+/// Tiles are no whole passes, and begin where no pass does: with the step that a call begins with.
+#[test]
+fn passes_that_tiles_cut_run_in_lanes() {
+    let kernel = kernel();
+    // Calls start at steps of every remainder.
+    let calls = [STEPS, 1, STEPS, 1, STEPS];
+    let expected = after_calls(&kernel, "rows", &calls);
+    let tiles = "[floor((t - _from - 1)/4), floor((y + t - _from - 1)/6), t, PASS, x vector(4), y]";
+    for pass in ["floor((y + t - _from - 1)/4)", "floor((y + t)/4)", "floor((y + t + 1)/3)"] {
+        let schedule = format!("schedule passes {{ S, E -> {} }}", tiles.replace("PASS", pass));
+        let text = kernel.to_string();
+        let text = format!("{} {schedule} }}", text.trim_end().strip_suffix('}').unwrap());
+        let kernel = Kernel::parse(&text).unwrap();
+        assert!(after_calls(&kernel, "passes", &calls) == expected, "{pass}");
+        let plan = plan(&kernel, "passes");
+        assert!(plan.report().losses.iter().all(|loss| !loss.text.contains("cell by cell")), "{pass}");
     }
 }
 

@@ -15,6 +15,7 @@
 //! Source: Quilleré, Rajopadhye and Wilde, Generation of efficient nested loops from polyhedra (2000), without their
 //! separation of outer levels.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
@@ -28,8 +29,9 @@ use crate::lower::scan::polyhedra::{Form, Piece};
 use crate::sets::elimination::Row;
 use crate::sets::witnesses::Witnesses;
 
-/// Conditions that pieces of one innermost loop may differ in, one inside the other: each writes the loop once more.
-const MOST_BRANCHES: usize = 6;
+/// Conditions that pieces of one innermost loop may differ in, in all: each writes the loop once more. Passes of four rows
+/// that tiles and borders cut anywhere take some thirty.
+const MOST_BRANCHES: usize = 64;
 
 /// The loops over some pieces; `tasks` as in [`super::scan_loops`].
 pub(super) fn scan(model: &Model<'_, '_>, pieces: &[Piece], tasks: Option<usize>) -> Option<AstNode> {
@@ -60,8 +62,11 @@ pub(super) fn scan(model: &Model<'_, '_>, pieces: &[Piece], tasks: Option<usize>
         let outside = pieces[piece].outside.iter().filter(|row| pieces[piece].given.contains(row));
         Active { piece, pending: outside.cloned().collect() }
     });
-    scanner.level(0, all.collect(), &facts, MOST_BRANCHES)
+    scanner.level(0, all.collect(), &facts, None)
 }
+
+/// How many more conditions the pieces of an innermost loop may differ in; none outside of it.
+type Branches<'a> = Option<&'a Cell<usize>>;
 
 /// A piece inside some loops.
 #[derive(Clone, PartialEq)]
@@ -86,13 +91,13 @@ struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// All of some pieces, inside the loops of the first `k` dimensions; `facts` hold there.
-    fn level(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn level(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
         let inside = self.conditions(k, active, facts, branches)?;
         Some(if self.tasks == Some(k) { in_task(k, inside) } else { inside })
     }
 
     /// The same, under the conditions that are pending for all of them, or for each of some groups.
-    fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
         // Most pieces wait for the same rows.
         let (facts_of, mut implied) = (Vec::from_iter(facts), BTreeMap::<Row, bool>::new());
         for one in &mut active {
@@ -119,7 +124,13 @@ impl Scanner<'_> {
     }
 
     /// Pieces of which only those of one group run here: a chain of conditions, the most general first.
-    fn alternatives(&self, k: usize, groups: Vec<Vec<Active>>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn alternatives(
+        &self,
+        k: usize,
+        groups: Vec<Vec<Active>>,
+        facts: &[Row],
+        branches: Branches<'_>,
+    ) -> Option<AstNode> {
         let mut chain: Option<Box<AstNode>> = None;
         for mut group in groups.into_iter().rev() {
             let pending: Vec<Row> = std::mem::take(&mut group[0].pending).into_iter().collect();
@@ -133,7 +144,7 @@ impl Scanner<'_> {
     }
 
     /// Loops of dimension `k` one after the other.
-    fn sequence(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn sequence(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
         let clusters = if self.parallel[k] { vec![active] } else { self.clusters(k, active, facts) };
         let alone = clusters.len() == 1;
         let node = |cluster: Vec<Active>| match cluster.len() {
@@ -222,7 +233,7 @@ impl Scanner<'_> {
     }
 
     /// One loop over some pieces, between bounds that hold for each.
-    fn shared_loop(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn shared_loop(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
         let first = self.rows(&active[0], k);
         let value = first.iter().find(|row| row.is_equality);
         if let Some(value) = value.filter(|value| active.iter().all(|one| self.rows(one, k).contains(value))) {
@@ -262,7 +273,7 @@ impl Scanner<'_> {
         value: &Row,
         active: Vec<Active>,
         facts: &[Row],
-        branches: usize,
+        branches: Branches<'_>,
     ) -> Option<AstNode> {
         let column = self.args + k;
         let divisor = value.coefficients[column];
@@ -312,9 +323,10 @@ impl Scanner<'_> {
     }
 
     /// The innermost loop over several pieces, cut where one begins or ends; none if that depends on where it runs.
-    fn strips(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+    fn strips(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
         if let Some(row) = active.iter().flat_map(|one| &one.pending).next().cloned() {
-            return self.branch(k, &row, active, facts, branches);
+            let all = Cell::new(MOST_BRANCHES);
+            return self.branch(k, &row, active, facts, branches.unwrap_or(&all));
         }
         if active.iter().all(|one| self.rows(one, k) == self.rows(&active[0], k)) {
             return self.shared_loop(k, active, facts, branches);
@@ -350,7 +362,7 @@ impl Scanner<'_> {
         (lo, hi): (i128, i128),
         active: Vec<Active>,
         facts: &[Row],
-        branches: usize,
+        branches: Branches<'_>,
     ) -> Option<AstNode> {
         let row = |sign: i128, constant: i128| {
             let mut coefficients = vec![0; self.names.0.len()];
@@ -366,20 +378,20 @@ impl Scanner<'_> {
     }
 
     /// The innermost loop twice: where a condition of some pieces holds, with them, and elsewhere, without.
-    fn branch(&self, k: usize, row: &Row, active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
-        let left = branches.checked_sub(1)?;
+    fn branch(&self, k: usize, row: &Row, active: Vec<Active>, facts: &[Row], left: &Cell<usize>) -> Option<AstNode> {
+        left.set(left.get().checked_sub(1)?);
         let guard = self.names.condition(row)?;
         let possible = |active: &[Active], facts: &[Row]| -> Vec<Active> {
             let possible = |one: &&Active| !self.witnesses.is_infeasible(facts.iter().chain(&one.pending));
             active.iter().filter(possible).cloned().collect()
         };
         let with = [facts, std::slice::from_ref(row)].concat();
-        let then = Box::new(self.conditions(k, possible(&active, &with), &with, left)?);
+        let then = Box::new(self.conditions(k, possible(&active, &with), &with, Some(left))?);
         let negated = (!row.is_equality).then(|| row.negated());
         let facts = [facts, negated.as_slice()].concat();
         let others: Vec<Active> = active.into_iter().filter(|one| !one.pending.contains(row)).collect();
         let others = possible(&others, &facts);
-        let otherwise = if others.is_empty() { None } else { Some(self.conditions(k, others, &facts, left)?) };
+        let otherwise = if others.is_empty() { None } else { Some(self.conditions(k, others, &facts, Some(left))?) };
         Some(AstNode::If { guard, then, otherwise: otherwise.map(Box::new) })
     }
 

@@ -7,6 +7,8 @@
 //!
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
+mod blocks;
+
 use crease_program::Interval;
 
 use crate::kernel::affine::Affine;
@@ -19,6 +21,7 @@ use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
+pub(super) use blocks::Block;
 
 // Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
 // 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
@@ -37,15 +40,9 @@ const SECOND_LEVEL_RATE: f64 = 60.0;
 /// From a core that has just written to one that reads, of two that share no cache. Shows in
 /// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
 const HANDED_ON_RATE: f64 = 7.0;
-/// The same where the other one takes each line as soon as it is written, and writes there. Shows in
-/// `run heat-3d-7pt --schedule auto --threads 2 --set N=300 --set T=64`.
-const JUST_WRITTEN_RATE: f64 = 0.6;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
 const SHOWING: f64 = 0.3;
-/// The same of what blocks take from memory, or from a core that is just writing it: most of it in the first step of a
-/// block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
-const SHOWING_BETWEEN: f64 = 0.6;
 /// Steps of a call that tiles are chosen for, at least: its last tiles are cut. Shows in `bench --suite quick`.
 const STEPS_OF_A_CALL: f64 = 100.0;
 /// Nanoseconds of arithmetic in a call: of small fields, time loops run more steps between two outputs. Shows in `bench
@@ -152,27 +149,6 @@ pub(super) struct Tile {
     pub(super) width: i64,
     /// By how much tiles lean: in rows a step, or in tiles a step where these are pipelined.
     pub(super) lean: i64,
-}
-
-/// Tiles of time and the two outermost dimensions of space.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    /// Steps in a tile.
-    pub(super) steps: i64,
-    /// Rows of both dimensions in a tile.
-    pub(super) widths: (i64, i64),
-    /// By how many rows a step tiles lean in both.
-    pub(super) leans: (i64, i64),
-}
-
-/// What a step in blocks takes in cache.
-struct InBlock {
-    /// Rows that a tile takes from tiles before it along the outer dimension, for each row of its own.
-    edges: f64,
-    /// Nanoseconds of moving what a step of a tile works on.
-    inside: f64,
-    /// Nanoseconds of taking edges along the inner dimension, for all steps of a tile.
-    shared: f64,
 }
 
 impl Workload {
@@ -334,94 +310,6 @@ impl Workload {
         steps_in_flight(self.extents[dim] as i64, (steps, width, lean)).map_or(all, |few| all.min(few as f64))
     }
 
-    /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
-    pub(super) fn blocks(&self, block: &Block) -> Estimate {
-        let threads = self.rows_at_once(block) as f64;
-        let of_tile = self.of_block(block, threads);
-        let (rows, inner_rows) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
-        // Each front has a tile for each thread, but where rows of blocks begin and end. The last of them may be parts.
-        let fronts = (rows / threads).ceil() * (inner_rows.ceil() + threads - 1.0);
-        let work = self.all_work() * if threads > 1.0 { fronts / (rows * inner_rows) } else { 1.0 };
-        // The first of the rows at once takes its edges from memory, each other one from the core of the one before.
-        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges / threads);
-        let handed_on = self.state_bytes * of_tile.edges * (threads - 1.0) / (threads * threads) / JUST_WRITTEN_RATE;
-        // The last tile of a call may have fewer steps, which costs no work of any thread.
-        let begun = self.begun(block.steps as f64) / block.steps as f64;
-        let between = (self.showing_between(moved, threads) + handed_on * SHOWING_BETWEEN) * begun;
-        let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
-        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
-        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
-    }
-
-    /// Nanoseconds of a step in blocks of which each thread has a row of its own, of so many bands at once, each row one
-    /// behind that of the band before.
-    pub(super) fn blocks_of_bands(&self, block: &Block, bands: i64) -> Estimate {
-        let first = self.extents.len() - self.space_dims;
-        let tile = Tile { steps: block.steps, width: block.widths.0, lean: block.leans.0 };
-        let (height, bands) = ((block.steps * bands) as f64, bands as f64);
-        let threads = self.threads.min(bands);
-        let of_tile = self.of_block(block, threads);
-        let in_tiles = self.blocks_along(block, 0);
-        let tiles = in_tiles.ceil();
-        let work = self.all_work() * turns(tiles, bands, threads) / (in_tiles * bands);
-        // The first band takes from memory, each other one from the core of the one before.
-        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
-        let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
-        let begun = self.begun(height) / height;
-        let between = self.showing_between(moved, 1.0) * begun;
-        let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
-        let shared = of_tile.shared * self.begun(height) / block.steps as f64;
-        let nanoseconds = overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between + waiting;
-        Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
-    }
-
-    /// What blocks of which so many threads have one each take in cache.
-    fn of_block(&self, block: &Block, threads: f64) -> InBlock {
-        let first = self.extents.len() - self.space_dims;
-        let steps = block.steps as f64;
-        // What a tile takes from others for each row of its own.
-        let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
-        let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
-        let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
-        // Rows of a step of a tile, with those that it reads beside them, and of all its steps.
-        let held = (block.widths.0 * block.widths.1) as f64;
-        let read = if self.is_replaced { held } else { (block.widths.0 * (block.widths.1 + 2 * block.leans.1)) as f64 };
-        let touched = held * (1.0 + edges) * (1.0 + inner_edges);
-        let inside = self.moving(2.0 * self.step_bytes(), read * row * threads, threads);
-        // Along the inner dimension, the edge of a tile is that of one that ran just before.
-        let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * threads, threads);
-        InBlock { edges, inside, shared }
-    }
-
-    /// Bytes in blocks, where rows that run at once differ by so many steps.
-    fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
-        if self.is_replaced {
-            return self.state_bytes + self.given_bytes;
-        }
-        let first = self.extents.len() - self.space_dims;
-        // Leaning storage has a margin of these steps along the outer dimension, and of a tile's along the inner one.
-        let margin = |rows: f64, lean: i64, steps: f64| (rows + lean as f64 * steps) / rows;
-        let outer = margin(self.extents[first], block.leans.0, steps);
-        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps) + self.given_bytes
-    }
-
-    /// How many rows of blocks there are.
-    pub(super) fn rows_of_blocks(&self, block: &Block) -> i64 {
-        self.blocks_along(block, 0).ceil() as i64
-    }
-
-    /// How many of them run at once, each one block behind the one before.
-    pub(super) fn rows_at_once(&self, block: &Block) -> i64 {
-        self.rows_of_blocks(block).min(self.threads as i64)
-    }
-
-    /// How many blocks there are along a dimension of space, from the outermost one; the last is a part of one.
-    fn blocks_along(&self, block: &Block, dim: usize) -> f64 {
-        let (width, lean) = [(block.widths.0, block.leans.0), (block.widths.1, block.leans.1)][dim];
-        let rows = self.extents[self.extents.len() - self.space_dims + dim];
-        (rows + lean as f64 * block.steps as f64) / width as f64
-    }
-
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
     pub(super) fn pipelined(&self, dim: usize, tile: Tile) -> Estimate {
         let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
@@ -517,12 +405,6 @@ impl Workload {
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
         let (from_caches, from_memory) = self.moved(bytes, held, threads);
         from_caches + from_memory
-    }
-
-    /// What shows of moving bytes between steps of blocks.
-    fn showing_between(&self, bytes: f64, threads: f64) -> f64 {
-        let (from_caches, from_memory) = self.moved(bytes, self.step_bytes(), threads);
-        from_caches * SHOWING + from_memory * SHOWING_BETWEEN
     }
 
     /// Nanoseconds of moving bytes out of caches and out of memory. Of what a cache is too small for, it keeps a part: less

@@ -37,12 +37,14 @@
 //! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
 
+mod blocks;
+
 use crate::kernel::AUTOMATIC;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
-use crate::schedule::automatic::estimate::{Block, Estimate, Tile, Workload};
+use crate::schedule::automatic::estimate::{Estimate, Tile, Workload};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
 use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
@@ -70,14 +72,6 @@ const TILES_OF_A_THREAD: i64 = 4;
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
 pub(super) const CELLS_OF_COLUMNS: i64 = 64;
-
-/// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
-/// tiles`.
-const LEAST_BLOCK_ROWS: i64 = 4;
-/// Steps of a block, at most, or of all bands of them that run at once, unless these have as few as any. With twice as
-/// many, lattices in space have 0.88 to 0.94 of the speed, stencils in space the same, and storage has twice the margin.
-/// Shows in `bench --suite tiles`.
-const MOST_BLOCK_STEPS: i64 = 16;
 
 /// All candidates.
 ///
@@ -274,104 +268,9 @@ impl Shapes<'_> {
         self.candidate(draft, (in_flight, lean), shape, estimate)
     }
 
-    /// Tiles of time and of the two outermost dimensions of space, one after the other, or a row of them for each thread at
-    /// once.
-    fn blocks(&self) -> Found {
-        let (outer, inner) = (self.outer(), self.outer() + 1);
-        let Some((mut open, leans)) = self.for_blocks() else { return Ok(None) };
-        let Some(block) = self.best_block(MOST_BLOCK_STEPS, leans, &|block| self.workload.blocks(block)) else {
-            return Ok(None);
-        };
-        let (time, of_call) = (self.values(&self.unshifted(0))?, self.steps_of_call()?);
-        let outer_tiles = self.leaning_tiles(outer, block.widths.0, block.leans.0)?;
-        let inner_tiles = self.leaning_tiles(inner, block.widths.1, block.leans.1)?;
-        let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, in_bands(&of_call, block.steps)?);
-        let names = &self.space.names;
-        let (at_once, all) = (self.workload.rows_at_once(&block), self.workload.rows_of_blocks(&block));
-        let (how, behind) = match at_once {
-            ..=1 => ("blocks", String::new()),
-            _ if at_once < all => ("blocks", format!(", {at_once} of {} at once", names[outer])),
-            _ => ("diagonals of blocks", String::new()),
-        };
-        if at_once > 1 {
-            if at_once < all {
-                let together = block.widths.0.saturating_mul(at_once);
-                draft.push(DimKind::Sequential, self.leaning_tiles(outer, together, block.leans.0)?);
-            }
-            let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
-            draft.push(DimKind::Sequential, sums.collect::<Result<_, _>>()?);
-            draft.push(DimKind::Parallel, outer_tiles);
-        } else {
-            draft.push(DimKind::Sequential, outer_tiles);
-            draft.push(DimKind::Sequential, inner_tiles);
-        }
-        draft.push(DimKind::Sequential, time);
-        draft.push(DimKind::Sequential, self.values(&self.unshifted(outer))?);
-        if !self.half(&mut draft, &mut open)?
-            || !self.middle(&mut draft, &mut open)?
-            || !self.along_rows(&mut draft, &mut open)?
-        {
-            return Ok(None);
-        }
-        let (height, width) = block.widths;
-        let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
-        let shape = format!("skewed {how} of {} steps by {of}{behind}", block.steps);
-        self.candidate(draft, (block.steps, block.leans.1), shape, self.workload.blocks(&block))
-    }
-
-    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
-    fn blocks_of_bands(&self) -> Found {
-        let (outer, inner, threads) = (self.outer(), self.outer() + 1, self.workload.threads as i64);
-        let Some((mut open, leans)) = self.for_blocks().filter(|(_, leans)| leans.0 > 0) else { return Ok(None) };
-        if threads < 2 || self.space.halves.is_some() {
-            return Ok(None);
-        }
-        let estimate = |block: &Block| self.workload.blocks_of_bands(block, threads);
-        let Some(block) = self.best_block(MOST_BLOCK_STEPS / threads, leans, &estimate) else { return Ok(None) };
-        let of_call = self.steps_of_call()?;
-        let band = in_bands(&of_call, block.steps)?;
-        let rows = self.leaning_tiles(outer, block.widths.0, block.leans.0)?;
-        let fronts = band.iter().zip(&rows).map(|(band, row)| band.add(row)).collect::<Result<Vec<_>, _>>()?;
-        let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, in_bands(&of_call, block.steps * threads)?);
-        draft.push(DimKind::Sequential, fronts);
-        draft.push(DimKind::Parallel, band);
-        draft.push(DimKind::Sequential, self.leaning_tiles(inner, block.widths.1, block.leans.1)?);
-        draft.push(DimKind::Sequential, self.values(&self.unshifted(0))?);
-        draft.push(DimKind::Sequential, self.values(&self.unshifted(outer))?);
-        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
-            return Ok(None);
-        }
-        let ((height, width), names) = (block.widths, &self.space.names);
-        let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
-        let shape = format!("skewed blocks of {} steps by {of}, {threads} bands at once", block.steps);
-        self.candidate(draft, (block.steps * threads, block.leans.1), shape, estimate(&block))
-    }
-
-    /// What is left to be ordered in blocks, and by how many rows a step they lean in their two dimensions; none where
-    /// there are no blocks.
-    fn for_blocks(&self) -> Option<(Open<'_>, (i64, i64))> {
-        let (outer, inner) = (self.outer(), self.outer() + 1);
-        // Of what is read in its own step, or more than one later, such tiles keep many levels.
-        if inner >= self.last() || self.distances.iter().any(|d| d.by[0] != Interval::point(1)) {
-            return None;
-        }
-        let (_, open) = self.within_step()?;
-        // Nothing is left to be ordered within a step, so that no statement is shifted.
-        let zeros = vec![0; self.stmts];
-        Some((open, (self.lean(outer, &zeros)?, self.lean(inner, &zeros)?)))
-    }
-
     /// A dimension along which no statement is shifted.
     fn unshifted(&self, dim: usize) -> Row {
         Row::Dim { dim, shifts: vec![0; self.stmts] }
-    }
-
-    /// The tiles of a dimension that lean by so many rows a step.
-    fn leaning_tiles(&self, dim: usize, width: i64, lean: i64) -> Result<Vec<Affine>, AffineOverflow> {
-        let of_call = self.steps_of_call()?;
-        self.map(&self.unshifted(dim), |value, stmt| leaning_tile(&of_call[stmt], value, lean, width))
     }
 
     /// Tiles of time and space whose steps run at once.
@@ -583,16 +482,6 @@ impl Shapes<'_> {
             Some((d.by[0].lower()?, least.lower().filter(|least| *least > -MOST_TILE_ROWS)?))
         };
         self.distances.iter().map(reach).collect()
-    }
-
-    /// The block with the smallest estimate, of at most so many steps.
-    fn best_block(&self, most: i64, leans: (i64, i64), estimate: &dyn Fn(&Block) -> Estimate) -> Option<Block> {
-        let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
-        let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
-        let sizes = || sizes().filter(|(_, width)| self.time_left.is_none() || width % ROWS_OF_A_PASS == 0);
-        let steps = TILE_STEPS.iter().filter(|steps| **steps <= most.max(TILE_STEPS[0]));
-        let blocks = steps.flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
-        blocks.min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }
 
     /// The tile with the smallest estimate.

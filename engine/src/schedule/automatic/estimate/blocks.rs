@@ -1,0 +1,132 @@
+//! What blocks are thought to cost: tiles of time and of the two outermost dimensions of space.
+//!
+//! In: a workload, a block.   Out: nanoseconds of a step, and bytes. What a block takes from memory is not hidden behind
+//! its arithmetic, as nearly all of it comes in its first step; what others have left in a cache is, like all else.
+
+use crate::schedule::automatic::estimate::{
+    BARRIER_NS, Estimate, HANDED_ON_RATE, SHOWING, Tile, Workload, overlapped, turns,
+};
+
+/// Bytes a nanosecond from a core that is just writing to one that takes each line as soon as it is written, and writes
+/// there. Shows in `run heat-3d-7pt --schedule auto --threads 2 --set N=300 --set T=64`.
+const JUST_WRITTEN_RATE: f64 = 0.6;
+/// The part that shows of what blocks take from memory, or from a core that is just writing it: most of it in the first
+/// step of a block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
+const SHOWING_BETWEEN: f64 = 0.6;
+
+/// Tiles of time and the two outermost dimensions of space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// Steps in a tile.
+    pub(crate) steps: i64,
+    /// Rows of both dimensions in a tile.
+    pub(crate) widths: (i64, i64),
+    /// By how many rows a step tiles lean in both.
+    pub(crate) leans: (i64, i64),
+}
+
+/// What a step in blocks takes in cache.
+struct InBlock {
+    /// Rows that a tile takes from tiles before it along the outer dimension, for each row of its own.
+    edges: f64,
+    /// Nanoseconds of moving what a step of a tile works on.
+    inside: f64,
+    /// Nanoseconds of taking edges along the inner dimension, for all steps of a tile.
+    shared: f64,
+}
+
+impl Workload {
+    /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
+    pub(crate) fn blocks(&self, block: &Block) -> Estimate {
+        let threads = self.rows_at_once(block) as f64;
+        let of_tile = self.of_block(block, threads);
+        let (rows, inner_rows) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
+        // Each front has a tile for each thread, but where rows of blocks begin and end. The last of them may be parts.
+        let fronts = (rows / threads).ceil() * (inner_rows.ceil() + threads - 1.0);
+        let work = self.all_work() * if threads > 1.0 { fronts / (rows * inner_rows) } else { 1.0 };
+        // The first of the rows at once takes its edges from memory, each other one from the core of the one before.
+        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges / threads);
+        let handed_on = self.state_bytes * of_tile.edges * (threads - 1.0) / (threads * threads) / JUST_WRITTEN_RATE;
+        // The last tile of a call may have fewer steps, which costs no work of any thread.
+        let begun = self.begun(block.steps as f64) / block.steps as f64;
+        let between = (self.showing_between(moved, threads) + handed_on * SHOWING_BETWEEN) * begun;
+        let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
+        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
+        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
+    }
+
+    /// Nanoseconds of a step in blocks of which each thread has a row of its own, of so many bands at once, each row one
+    /// behind that of the band before.
+    pub(crate) fn blocks_of_bands(&self, block: &Block, bands: i64) -> Estimate {
+        let first = self.extents.len() - self.space_dims;
+        let tile = Tile { steps: block.steps, width: block.widths.0, lean: block.leans.0 };
+        let (height, bands) = ((block.steps * bands) as f64, bands as f64);
+        let threads = self.threads.min(bands);
+        let of_tile = self.of_block(block, threads);
+        let in_tiles = self.blocks_along(block, 0);
+        let tiles = in_tiles.ceil();
+        let work = self.all_work() * turns(tiles, bands, threads) / (in_tiles * bands);
+        // The first band takes from memory, each other one from the core of the one before.
+        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
+        let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
+        let begun = self.begun(height) / height;
+        let between = self.showing_between(moved, 1.0) * begun;
+        let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
+        let shared = of_tile.shared * self.begun(height) / block.steps as f64;
+        let nanoseconds = overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between + waiting;
+        Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
+    }
+
+    /// What blocks of which so many threads have one each take in cache.
+    fn of_block(&self, block: &Block, threads: f64) -> InBlock {
+        let first = self.extents.len() - self.space_dims;
+        let steps = block.steps as f64;
+        // What a tile takes from others for each row of its own.
+        let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
+        let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
+        let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
+        // Rows of a step of a tile, with those that it reads beside them, and of all its steps.
+        let held = (block.widths.0 * block.widths.1) as f64;
+        let read = if self.is_replaced { held } else { (block.widths.0 * (block.widths.1 + 2 * block.leans.1)) as f64 };
+        let touched = held * (1.0 + edges) * (1.0 + inner_edges);
+        let inside = self.moving(2.0 * self.step_bytes(), read * row * threads, threads);
+        // Along the inner dimension, the edge of a tile is that of one that ran just before.
+        let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * threads, threads);
+        InBlock { edges, inside, shared }
+    }
+
+    /// Bytes in blocks, where rows that run at once differ by so many steps.
+    fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
+        if self.is_replaced {
+            return self.state_bytes + self.given_bytes;
+        }
+        let first = self.extents.len() - self.space_dims;
+        // Leaning storage has a margin of these steps along the outer dimension, and of a tile's along the inner one.
+        let margin = |rows: f64, lean: i64, steps: f64| (rows + lean as f64 * steps) / rows;
+        let outer = margin(self.extents[first], block.leans.0, steps);
+        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps) + self.given_bytes
+    }
+
+    /// How many rows of blocks there are.
+    pub(crate) fn rows_of_blocks(&self, block: &Block) -> i64 {
+        self.blocks_along(block, 0).ceil() as i64
+    }
+
+    /// How many of them run at once, each one block behind the one before.
+    pub(crate) fn rows_at_once(&self, block: &Block) -> i64 {
+        self.rows_of_blocks(block).min(self.threads as i64)
+    }
+
+    /// How many blocks there are along a dimension of space, from the outermost one; the last is a part of one.
+    fn blocks_along(&self, block: &Block, dim: usize) -> f64 {
+        let (width, lean) = [(block.widths.0, block.leans.0), (block.widths.1, block.leans.1)][dim];
+        let rows = self.extents[self.extents.len() - self.space_dims + dim];
+        (rows + lean as f64 * block.steps as f64) / width as f64
+    }
+
+    /// What shows of moving bytes between steps of blocks.
+    fn showing_between(&self, bytes: f64, threads: f64) -> f64 {
+        let (from_caches, from_memory) = self.moved(bytes, self.step_bytes(), threads);
+        from_caches * SHOWING + from_memory * SHOWING_BETWEEN
+    }
+}
