@@ -431,6 +431,49 @@ fn blocks_of_bands_take_one_level_and_give_the_bits_of_rows() {
     }
 }
 
+/// Of a torus, two threads have half of a lattice each: all steps of a tile of it, and in one level.
+#[test]
+fn halves_of_a_lattice_run_at_once_in_one_level() {
+    let torus = "kernel torus(size N; run T) for N >= 4 {
+      state a[t, y, x]: f64 for 0 <= y, x < N
+      state b[t, y, x]: f64 for 0 <= y, x < N
+      state c[t, y, x]: f64 for 0 <= y, x < N
+      S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+        let rest = a[t-1,y,x]
+        let up = b[t-1,(y-1) mod N,x]
+        let down = c[t-1,(y+1) mod N,x]
+        let sum = rest + up + down
+        a[t,y,x] = 0.5 * sum
+        b[t,y,x] = 0.25 * sum + 0.125 * (up - down)
+        c[t,y,x] = 0.25 * sum - 0.125 * (up - down) } }";
+    let kernel = with(torus, "schedule plain { S -> [t, y, x] }");
+    let n = 301;
+    let plan = |schedule: &str| {
+        let plan = kernel.plan().size("N", n as i64).schedule(schedule).threads(2).machine(machine(128 << 10, 1 << 20));
+        plan.build().unwrap()
+    };
+    let after = |plan: &Plan, threads: usize| {
+        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        let start = Array2::from_shape_fn((n, n), |(y, x)| ((y * 11 + x) % 17) as f64);
+        ["a", "b", "c"].into_iter().for_each(|array| run.write(array, start.view()).unwrap());
+        [1, 9, 20].into_iter().for_each(|steps| run.advance(steps).unwrap());
+        ["a", "b", "c"].map(|array| {
+            let mut cells = Array2::<f64>::zeros((n, n));
+            run.read(array, cells.view_mut()).unwrap();
+            cells
+        })
+    };
+    let (rows, halves) = (plan("plain"), plan("auto"));
+    let shape = &halves.report().schedule_search.as_ref().unwrap().taken().shape;
+    assert!(shape.contains("both halves at once"), "{shape}");
+    let cells: u64 = halves.report().buffers.iter().map(|buffer| buffer.cells).sum();
+    assert!(cells < 3 * 301 * 301 * 102 / 100, "{cells}");
+    let expected = after(&rows, 1);
+    for threads in 1..4 {
+        assert_eq!(after(&halves, threads), expected, "{threads} threads");
+    }
+}
+
 /// Of more bands than a front has tiles, some begin as others end: storage has the rows of those that run at once, not
 /// of all.
 #[test]

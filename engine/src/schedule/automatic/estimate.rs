@@ -102,7 +102,7 @@ pub(super) struct Workload {
     /// Bytes of all states, one level each.
     state_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
-    is_replaced: bool,
+    pub(super) is_replaced: bool,
     /// Bytes of inputs and outputs.
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
@@ -310,8 +310,9 @@ impl Workload {
         steps_in_flight(self.extents[dim] as i64, (steps, width, lean)).map_or(all, |few| all.min(few as f64))
     }
 
-    /// Nanoseconds of a step in tiles of which those of different steps run at once.
-    pub(super) fn pipelined(&self, dim: usize, tile: Tile) -> Estimate {
+    /// Nanoseconds of a step in tiles of which those of different steps run at once, or parts of space of their own,
+    /// which hand on next to nothing.
+    pub(super) fn pipelined(&self, dim: usize, tile: Tile, in_parts: bool) -> Estimate {
         let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
         let rows = self.extents[dim];
         let held = (lean * steps + 1.0) * width * self.step_bytes() / rows;
@@ -321,7 +322,8 @@ impl Workload {
         let inside = self.moving(2.0 * self.step_bytes(), held, threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
-        let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
+        let is_handed_on = threads > 1.0 && !in_parts;
+        let handed_on = if is_handed_on { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * FRONT_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
         Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }

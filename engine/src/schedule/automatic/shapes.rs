@@ -28,7 +28,8 @@
 //!   thread takes what another one is just writing, which takes long between cores that share no cache;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
-//!   has passed, so that storage takes hardly more than one level;
+//!   has passed, so that storage takes hardly more than one level. Of a box that is folded in the middle, two threads
+//!   have a half each, `[floor(t/B), floor(y/h) + w t, half parallel, t, y, x vector]`: they hand on its ends alone;
 //! - of a box that is folded in the middle, rows of the stages of a step, `[t, y, half, stage, x vector]`, and all tiles of
 //!   time;
 //! - rows, skewed and pipelined tiles and blocks once more with several rows in one pass of the lanes, `[.., floor(y/4), x
@@ -273,11 +274,15 @@ impl Shapes<'_> {
         Row::Dim { dim, shifts: vec![0; self.stmts] }
     }
 
-    /// Tiles of time and space whose steps run at once.
+    /// Tiles of time and space whose steps run at once; of a folded box on two threads its halves do, which have but the
+    /// rows at their ends in common.
     fn pipelined(&self) -> Found {
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
-        let dim = self.outer();
-        let estimate = |tile: &Tile| self.with_temps(self.workload.pipelined(dim, *tile), tile.steps, &shifts);
+        let (dim, halves) = (self.outer(), self.halves_at_once());
+        let estimate = |tile: &Tile| {
+            let estimate = self.workload.pipelined(dim, *tile, halves.is_some());
+            self.with_temps(estimate, tile.steps, &shifts)
+        };
         let tile = |steps, width| Some(Tile { steps, width, lean: self.distance_in_tiles(&shifts, width)? });
         let Some(tile) = self.best_tile(tile, &estimate).filter(|_| self.workload.threads > 1.0) else {
             return Ok(None);
@@ -290,13 +295,35 @@ impl Shapes<'_> {
         let pipeline = Pipeline { height: tile.steps, width: tile.width, behind: tile.lean };
         let behind = |row: &Affine, stmt: usize| front(&of_call[stmt], row, pipeline);
         draft.push(DimKind::Sequential, self.map(&row, behind)?);
-        draft.push(DimKind::Parallel, time.clone());
-        if !self.inside(&mut draft, &mut open, &row, tile)? {
+        let (is_found, at_once) = match &halves {
+            Some(halves) => {
+                draft.push(DimKind::Parallel, self.values(halves)?);
+                draft.push(DimKind::Sequential, time);
+                if tile.width > 1 {
+                    draft.push(DimKind::Sequential, self.values(&row)?);
+                }
+                let is_found = self.middle(&mut draft, &mut open)? && self.along_rows(&mut draft, &mut open)?;
+                (is_found, "in turn, both halves at once")
+            }
+            None => {
+                draft.push(DimKind::Parallel, time);
+                (self.inside(&mut draft, &mut open, &row, tile)?, "at once")
+            }
+        };
+        if !is_found {
             return Ok(None);
         }
         let (steps, width) = (tile.steps, tile.width);
-        let shape = format!("{steps} steps at once, in blocks of {width} of {}", self.space.names[dim]);
+        let shape = format!("{steps} steps {at_once}, in blocks of {width} of {}", self.space.names[dim]);
         self.candidate(draft, (tile.steps, 0), shape, estimate)
+    }
+
+    /// The halves of a folded box as what two threads have one each of. Fronts order all where each step reads those
+    /// before alone; storage then takes one level where each cell is read once, as those of a lattice, and two else.
+    fn halves_at_once(&self) -> Option<Row> {
+        let is_ordered = self.distances.iter().all(|d| d.by[0].min >= 1);
+        let pays = is_ordered && self.workload.is_replaced && self.workload.threads == 2.0;
+        self.space.halves.as_ref().filter(|_| pays).map(|halves| Row::Position(halves.clone()))
     }
 
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
