@@ -10,11 +10,11 @@ mod kernels;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::kernel::graph::{Kernel, Role};
+use crease::kernel::graph::{Array, Kernel, Role};
 use crease::plan::search::ScheduleSearch;
 use crease::prelude::*;
 use crease::{LowerError, MachineModel, PlanBuilder};
-use ndarray::{Array2, Array3, ArrayD, s};
+use ndarray::{Array2, ArrayD, s};
 
 use crate::is_thorough;
 use kernels::*;
@@ -77,21 +77,46 @@ fn results(kernel: &Kernel, schedule: &str, n: i64, threads: usize, is_folded: b
         run.read("d", d.view_mut())?;
         return Ok(d.mapv(f64::from).into_dyn());
     }
-    let rank = kernel.array(kernel.array_id("u").unwrap()).index.len() - 1;
-    let shape = vec![len; rank];
-    let first = ArrayD::from_shape_fn(shape.clone(), |at| {
-        let number = (0..rank).fold(0, |sum, k| sum * 11 + at[k]);
-        (number % 17) as f64
-    });
-    for state in kernel.arrays().iter().filter(|array| array.role == Role::State) {
+    let states = advance(&mut run, kernel, n, &CALLS)?;
+    Ok(states.into_iter().find(|(name, _)| name == "u").expect("a state `u`").1)
+}
+
+/// Of each state by name, what a field of different numbers has become after calls of so many steps.
+fn advance(run: &mut Run, kernel: &Kernel, n: i64, calls: &[u64]) -> Result<Vec<(String, ArrayD<f64>)>, Error> {
+    let states = || kernel.arrays().iter().filter(|array| array.role == Role::State);
+    let shape = |state: &Array| vec![n as usize; state.index.len() - 1];
+    for state in states() {
+        let number =
+            |at: ndarray::IxDyn| ndarray::Dimension::as_array_view(&at).iter().fold(0, |sum, index| sum * 11 + index);
+        let first = ArrayD::from_shape_fn(shape(state), |at| (number(at) % 17) as f64);
         run.write(&state.name, first.view())?;
     }
-    for steps in CALLS {
-        run.advance(steps)?;
+    calls.iter().try_for_each(|steps| run.advance(*steps))?;
+    let after = |state: &Array| {
+        let mut cells = ArrayD::zeros(shape(state));
+        run.read(&state.name, cells.view_mut())?;
+        Ok((state.name.clone(), cells))
+    };
+    states().map(after).collect()
+}
+
+/// The plan of schedule `auto` on two threads, whose shape has these words, once it has computed on one to three threads
+/// what rows of the kernel do.
+fn plan_like_rows(kernel: &Kernel, n: i64, machine: MachineModel, calls: &[u64], words: &[&str]) -> Plan {
+    let plan =
+        |schedule: &str| kernel.plan().size("N", n).schedule(schedule).threads(2).machine(machine).build().unwrap();
+    let after = |plan: &Plan, threads: usize| {
+        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
+        advance(&mut run, kernel, n, calls).unwrap()
+    };
+    let (rows, found) = (plan("plain"), plan("auto"));
+    let shape = &found.report().schedule_search.as_ref().unwrap().taken().shape;
+    assert!(words.iter().all(|word| shape.contains(word)), "{shape}");
+    let expected = after(&rows, 1);
+    for threads in 1..4 {
+        assert!(after(&found, threads) == expected, "{threads} threads");
     }
-    let mut u = ArrayD::zeros(shape);
-    run.read("u", u.view_mut())?;
-    Ok(u)
+    found
 }
 
 fn search(kernel: &Kernel, n: i64, threads: usize) -> ScheduleSearch {
@@ -407,28 +432,10 @@ fn blocks_of_bands_take_one_level_and_give_the_bits_of_rows() {
       E[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N
         and (z = 0 or z = N-1 or y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,z,y,x] = u[t-1,z,y,x] } }";
     let kernel = with(cube, "schedule plain { S, E -> [t, z, y, x] }");
-    let plan = |schedule: &str| {
-        let plan = kernel.plan().size("N", 100).schedule(schedule).threads(2).machine(machine(128 << 10, 1 << 20));
-        plan.build().unwrap()
-    };
-    let after = |plan: &Plan, threads: usize| {
-        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
-        let start = Array3::from_shape_fn((100, 100, 100), |(z, y, x)| ((z * 7 + y * 11 + x) % 17) as f64);
-        run.write("u", start.view()).unwrap();
-        [1, 9, 20].into_iter().for_each(|steps| run.advance(steps).unwrap());
-        let mut u = Array3::<f64>::zeros((100, 100, 100));
-        run.read("u", u.view_mut()).unwrap();
-        u
-    };
-    let (rows, blocks) = (plan("plain"), plan("auto"));
-    let shape = &blocks.report().schedule_search.as_ref().unwrap().taken().shape;
-    assert!(shape.starts_with("skewed blocks of") && shape.contains(", 2 bands at once"), "{shape}");
-    let cells = blocks.report().buffers[0].cells;
+    let words = ["skewed blocks of", ", 2 bands at once"];
+    let plan = plan_like_rows(&kernel, 100, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);
+    let cells = plan.report().buffers[0].cells;
     assert!(cells < 100 * 100 * 100 * 13 / 10, "{cells}");
-    let expected = after(&rows, 1);
-    for threads in 1..4 {
-        assert_eq!(after(&blocks, threads), expected, "{threads} threads");
-    }
 }
 
 /// Of a torus, two threads have half of a lattice each: all steps of a tile of it, and in one level.
@@ -447,31 +454,9 @@ fn halves_of_a_lattice_run_at_once_in_one_level() {
         b[t,y,x] = 0.25 * sum + 0.125 * (up - down)
         c[t,y,x] = 0.25 * sum - 0.125 * (up - down) } }";
     let kernel = with(torus, "schedule plain { S -> [t, y, x] }");
-    let n = 301;
-    let plan = |schedule: &str| {
-        let plan = kernel.plan().size("N", n as i64).schedule(schedule).threads(2).machine(machine(128 << 10, 1 << 20));
-        plan.build().unwrap()
-    };
-    let after = |plan: &Plan, threads: usize| {
-        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
-        let start = Array2::from_shape_fn((n, n), |(y, x)| ((y * 11 + x) % 17) as f64);
-        ["a", "b", "c"].into_iter().for_each(|array| run.write(array, start.view()).unwrap());
-        [1, 9, 20].into_iter().for_each(|steps| run.advance(steps).unwrap());
-        ["a", "b", "c"].map(|array| {
-            let mut cells = Array2::<f64>::zeros((n, n));
-            run.read(array, cells.view_mut()).unwrap();
-            cells
-        })
-    };
-    let (rows, halves) = (plan("plain"), plan("auto"));
-    let shape = &halves.report().schedule_search.as_ref().unwrap().taken().shape;
-    assert!(shape.contains("both halves at once"), "{shape}");
-    let cells: u64 = halves.report().buffers.iter().map(|buffer| buffer.cells).sum();
+    let plan = plan_like_rows(&kernel, 301, machine(128 << 10, 1 << 20), &[1, 9, 20], &["both halves at once"]);
+    let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
     assert!(cells < 3 * 301 * 301 * 102 / 100, "{cells}");
-    let expected = after(&rows, 1);
-    for threads in 1..4 {
-        assert_eq!(after(&halves, threads), expected, "{threads} threads");
-    }
 }
 
 /// Of more bands than a front has tiles, some begin as others end: storage has the rows of those that run at once, not
@@ -479,27 +464,10 @@ fn halves_of_a_lattice_run_at_once_in_one_level() {
 #[test]
 fn bands_that_begin_as_others_end_take_the_rows_of_few() {
     let kernel = with(PLANE, "schedule plain { S, E -> [t, y, x] }");
-    let plan = |schedule: &str| {
-        let plan = kernel.plan().size("N", 100).schedule(schedule).threads(2).machine(machine(1 << 20, 32 << 20));
-        plan.build().unwrap()
-    };
-    let after = |plan: &Plan, threads: usize| {
-        let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
-        run.write("u", Array2::from_shape_fn((100, 100), |(y, x)| ((y * 11 + x) % 17) as f64).view()).unwrap();
-        [1, 9, 150].into_iter().for_each(|steps| run.advance(steps).unwrap());
-        let mut u = Array2::<f64>::zeros((100, 100));
-        run.read("u", u.view_mut()).unwrap();
-        u
-    };
-    let (rows, tiles) = (plan("plain"), plan("auto"));
-    let shape = &tiles.report().schedule_search.as_ref().unwrap().taken().shape;
-    assert!(shape.contains("8 steps") && shape.contains(", 128 at once"), "{shape}");
+    let words = ["8 steps", ", 128 at once"];
+    let plan = plan_like_rows(&kernel, 100, machine(1 << 20, 32 << 20), &[1, 9, 150], &words);
     // Of 13 tiles in 8 steps, each begins 16 rows behind the one of the band before.
-    assert_eq!(tiles.report().buffers[0].cells, 100 * (100 + 8 * 8));
-    let expected = after(&rows, 1);
-    for threads in 1..4 {
-        assert_eq!(after(&tiles, threads), expected);
-    }
+    assert_eq!(plan.report().buffers[0].cells, 100 * (100 + 8 * 8));
 }
 
 fn files() -> Vec<PathBuf> {

@@ -29,8 +29,8 @@ use crate::lower::scan::polyhedra::{Form, Piece};
 use crate::sets::elimination::Row;
 use crate::sets::witnesses::Witnesses;
 
-/// Conditions that pieces of one innermost loop may differ in, in all: each writes the loop once more. Passes of four rows
-/// that tiles and borders cut anywhere take some thirty.
+/// Conditions that pieces of the innermost loops at one place may differ in, in all: each writes a loop once more. Passes
+/// of four rows that tiles and borders cut anywhere take some thirty.
 const MOST_BRANCHES: usize = 64;
 
 /// The loops over some pieces; `tasks` as in [`super::scan_loops`].
@@ -56,17 +56,15 @@ pub(super) fn scan(model: &Model<'_, '_>, pieces: &[Piece], tasks: Option<usize>
         parallel: dims.iter().map(|kind| *kind == DimKind::Parallel).collect(),
         innermost: strip_dim(pieces, dims, args).or_else(|| (0..dims.len()).rev().find(moves)).unwrap_or(0),
         tasks,
+        branches_left: Cell::new(MOST_BRANCHES),
         witnesses: Witnesses::default(),
     };
     let all = (0..pieces.len()).map(|piece| {
         let outside = pieces[piece].outside.iter().filter(|row| pieces[piece].given.contains(row));
         Active { piece, pending: outside.cloned().collect() }
     });
-    scanner.level(0, all.collect(), &facts, None)
+    scanner.level(0, all.collect(), &facts)
 }
-
-/// How many more conditions the pieces of an innermost loop may differ in; none outside of it.
-type Branches<'a> = Option<&'a Cell<usize>>;
 
 /// A piece inside some loops.
 #[derive(Clone, PartialEq)]
@@ -86,18 +84,23 @@ struct Scanner<'a> {
     /// The dimension along which strips run.
     innermost: usize,
     tasks: Option<usize>,
+    /// How many more conditions the pieces of the innermost loops at one place may differ in.
+    branches_left: Cell<usize>,
     witnesses: Witnesses,
 }
 
 impl Scanner<'_> {
     /// All of some pieces, inside the loops of the first `k` dimensions; `facts` hold there.
-    fn level(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
-        let inside = self.conditions(k, active, facts, branches)?;
+    fn level(&self, k: usize, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
+        if k == self.innermost {
+            self.branches_left.set(MOST_BRANCHES);
+        }
+        let inside = self.conditions(k, active, facts)?;
         Some(if self.tasks == Some(k) { in_task(k, inside) } else { inside })
     }
 
     /// The same, under the conditions that are pending for all of them, or for each of some groups.
-    fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
+    fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         // Most pieces wait for the same rows.
         let (facts_of, mut implied) = (Vec::from_iter(facts), BTreeMap::<Row, bool>::new());
         for one in &mut active {
@@ -114,28 +117,22 @@ impl Scanner<'_> {
         if !common.is_empty() {
             active.iter_mut().for_each(|one| one.pending.retain(|row| !common.contains(row)));
             let conditions = common.iter().map(|row| self.names.condition(row)).collect::<Option<Vec<_>>>()?;
-            let inside = self.conditions(k, active, &[facts, common.as_slice()].concat(), branches)?;
+            let inside = self.conditions(k, active, &[facts, common.as_slice()].concat())?;
             return Some(guarded(conditions, inside));
         }
         if let Some(groups) = self.exclusive_groups(&active, facts) {
-            return self.alternatives(k, groups, facts, branches);
+            return self.alternatives(k, groups, facts);
         }
-        if k == self.parallel.len() { self.instances(active) } else { self.sequence(k, active, facts, branches) }
+        if k == self.parallel.len() { self.instances(active) } else { self.sequence(k, active, facts) }
     }
 
     /// Pieces of which only those of one group run here: a chain of conditions, the most general first.
-    fn alternatives(
-        &self,
-        k: usize,
-        groups: Vec<Vec<Active>>,
-        facts: &[Row],
-        branches: Branches<'_>,
-    ) -> Option<AstNode> {
+    fn alternatives(&self, k: usize, groups: Vec<Vec<Active>>, facts: &[Row]) -> Option<AstNode> {
         let mut chain: Option<Box<AstNode>> = None;
         for mut group in groups.into_iter().rev() {
             let pending: Vec<Row> = std::mem::take(&mut group[0].pending).into_iter().collect();
             group.iter_mut().for_each(|one| one.pending.clear());
-            let node = self.conditions(k, group, &[facts, pending.as_slice()].concat(), branches)?;
+            let node = self.conditions(k, group, &[facts, pending.as_slice()].concat())?;
             let conditions = pending.iter().map(|row| self.names.condition(row)).collect::<Option<Vec<_>>>()?;
             let AstNode::If { guard, then, .. } = guarded(conditions, node) else { return None };
             chain = Some(Box::new(AstNode::If { guard, then, otherwise: chain }));
@@ -144,13 +141,13 @@ impl Scanner<'_> {
     }
 
     /// Loops of dimension `k` one after the other.
-    fn sequence(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
+    fn sequence(&self, k: usize, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         let clusters = if self.parallel[k] { vec![active] } else { self.clusters(k, active, facts) };
         let alone = clusters.len() == 1;
         let node = |cluster: Vec<Active>| match cluster.len() {
-            _ if !alone => self.conditions(k, cluster, facts, branches),
-            2.. if k == self.innermost => self.strips(k, cluster, facts, branches),
-            _ => self.shared_loop(k, cluster, facts, branches),
+            _ if !alone => self.conditions(k, cluster, facts),
+            2.. if k == self.innermost => self.strips(k, cluster, facts),
+            _ => self.shared_loop(k, cluster, facts),
         };
         Some(block(clusters.into_iter().map(node).collect::<Option<Vec<_>>>()?))
     }
@@ -233,11 +230,11 @@ impl Scanner<'_> {
     }
 
     /// One loop over some pieces, between bounds that hold for each.
-    fn shared_loop(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
+    fn shared_loop(&self, k: usize, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         let first = self.rows(&active[0], k);
         let value = first.iter().find(|row| row.is_equality);
         if let Some(value) = value.filter(|value| active.iter().all(|one| self.rows(one, k).contains(value))) {
-            return self.single_value(k, value, active, facts, branches);
+            return self.single_value(k, value, active, facts);
         }
         let column = self.args + k;
         let bounds = self.common_bounds(k, &active, facts);
@@ -251,7 +248,7 @@ impl Scanner<'_> {
         };
         let (init, last) = (extreme(AstOp::Max, ends(lower)?), extreme(AstOp::Min, ends(upper)?));
         let active = self.entered(k, active, |row| vec![row.clone()]);
-        let body = self.level(k + 1, active, &[facts, bounds.as_slice()].concat(), branches)?;
+        let body = self.level(k + 1, active, &[facts, bounds.as_slice()].concat())?;
         let iterator = iterator_name(k);
         let cond = AstExpr::Op(AstOp::Le, vec![AstExpr::Id(iterator.clone()), last]);
         Some(AstNode::For { iterator, init, cond, inc: 1, degenerate: false, body: Box::new(body) })
@@ -267,14 +264,7 @@ impl Scanner<'_> {
     }
 
     /// A dimension that has one value, the same for some pieces, if any.
-    fn single_value(
-        &self,
-        k: usize,
-        value: &Row,
-        active: Vec<Active>,
-        facts: &[Row],
-        branches: Branches<'_>,
-    ) -> Option<AstNode> {
+    fn single_value(&self, k: usize, value: &Row, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         let column = self.args + k;
         let divisor = value.coefficients[column];
         let rest = without(value, column);
@@ -282,7 +272,7 @@ impl Scanner<'_> {
         let known = [facts, std::slice::from_ref(value)].concat();
         let active = self.entered(k, active, |row| if row == value { Vec::new() } else { vec![row.clone()] });
         let init = self.names.quotient(&form, divisor)?;
-        let body = Box::new(self.level(k + 1, active, &known, branches)?);
+        let body = Box::new(self.level(k + 1, active, &known)?);
         let (iterator, cond) = (iterator_name(k), AstExpr::Int(1));
         let node = AstNode::For { iterator, init, cond, inc: 1, degenerate: true, body };
         let divides = (divisor != 1).then(|| self.names.divides(divisor, &form));
@@ -323,13 +313,12 @@ impl Scanner<'_> {
     }
 
     /// The innermost loop over several pieces, cut where one begins or ends; none if that depends on where it runs.
-    fn strips(&self, k: usize, active: Vec<Active>, facts: &[Row], branches: Branches<'_>) -> Option<AstNode> {
+    fn strips(&self, k: usize, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         if let Some(row) = active.iter().flat_map(|one| &one.pending).next().cloned() {
-            let all = Cell::new(MOST_BRANCHES);
-            return self.branch(k, &row, active, facts, branches.unwrap_or(&all));
+            return self.branch(k, &row, active, facts);
         }
         if active.iter().all(|one| self.rows(one, k) == self.rows(&active[0], k)) {
-            return self.shared_loop(k, active, facts, branches);
+            return self.shared_loop(k, active, facts);
         }
         let constant = |one: &Active| match self.constant_range(one, k) {
             (Some(lo), Some(hi)) => Some((lo, hi)),
@@ -349,21 +338,14 @@ impl Scanner<'_> {
             let runs = |(_, (from, to)): &(&Active, &(i128, i128))| *from <= lo && hi <= *to;
             let inside: Vec<Active> = active.iter().zip(&ranges).filter(runs).map(|(one, _)| one.clone()).collect();
             if !inside.is_empty() {
-                nodes.push(self.constant_loop(k, (lo, hi), inside, facts, branches)?);
+                nodes.push(self.constant_loop(k, (lo, hi), inside, facts)?);
             }
         }
         Some(block(nodes))
     }
 
     /// A loop from one constant to another.
-    fn constant_loop(
-        &self,
-        k: usize,
-        (lo, hi): (i128, i128),
-        active: Vec<Active>,
-        facts: &[Row],
-        branches: Branches<'_>,
-    ) -> Option<AstNode> {
+    fn constant_loop(&self, k: usize, (lo, hi): (i128, i128), active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
         let row = |sign: i128, constant: i128| {
             let mut coefficients = vec![0; self.names.0.len()];
             coefficients[self.args + k] = sign;
@@ -373,25 +355,25 @@ impl Scanner<'_> {
         let (init, iterator) = (AstExpr::Int(i64::try_from(lo).ok()?), iterator_name(k));
         let last = AstExpr::Int(i64::try_from(hi).ok()?);
         let cond = AstExpr::Op(AstOp::Le, vec![AstExpr::Id(iterator.clone()), last]);
-        let body = Box::new(self.level(k + 1, active, &known, branches)?);
+        let body = Box::new(self.level(k + 1, active, &known)?);
         Some(AstNode::For { iterator, init, cond, inc: 1, degenerate: lo == hi, body })
     }
 
     /// The innermost loop twice: where a condition of some pieces holds, with them, and elsewhere, without.
-    fn branch(&self, k: usize, row: &Row, active: Vec<Active>, facts: &[Row], left: &Cell<usize>) -> Option<AstNode> {
-        left.set(left.get().checked_sub(1)?);
+    fn branch(&self, k: usize, row: &Row, active: Vec<Active>, facts: &[Row]) -> Option<AstNode> {
+        self.branches_left.set(self.branches_left.get().checked_sub(1)?);
         let guard = self.names.condition(row)?;
         let possible = |active: &[Active], facts: &[Row]| -> Vec<Active> {
             let possible = |one: &&Active| !self.witnesses.is_infeasible(facts.iter().chain(&one.pending));
             active.iter().filter(possible).cloned().collect()
         };
         let with = [facts, std::slice::from_ref(row)].concat();
-        let then = Box::new(self.conditions(k, possible(&active, &with), &with, Some(left))?);
+        let then = Box::new(self.conditions(k, possible(&active, &with), &with)?);
         let negated = (!row.is_equality).then(|| row.negated());
         let facts = [facts, negated.as_slice()].concat();
         let others: Vec<Active> = active.into_iter().filter(|one| !one.pending.contains(row)).collect();
         let others = possible(&others, &facts);
-        let otherwise = if others.is_empty() { None } else { Some(self.conditions(k, others, &facts, Some(left))?) };
+        let otherwise = if others.is_empty() { None } else { Some(self.conditions(k, others, &facts)?) };
         Some(AstNode::If { guard, then, otherwise: otherwise.map(Box::new) })
     }
 

@@ -222,6 +222,7 @@ impl Workload {
             if strided > 0 && self.chains[number].is_none() {
                 let strided = strided as f64;
                 self.work[number] = self.work_with_strides(stmt, number, (strided, strided));
+                self.begun[number] = 0.0;
             }
         }
         self

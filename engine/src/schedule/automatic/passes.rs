@@ -31,7 +31,7 @@ const MOST_LOADS_LEFT: f64 = 0.6;
 /// Of the time of beginning a strip for each row of a cube, what passes leave: rows of two dimensions are where several
 /// others are that are folded, and passes share them. Of planes, where a row is begun in half the time, passes have
 /// been seen to save no more of it than of the arithmetic. Shows in `run heat-3d-7pt --set N=36 --set T=8000 --threads 1`
-/// by rows, `[t, z, y, x vector(8)]`, and in passes, `[t, z, floor(y/4), x vector(8), y]`.
+/// with `--schedule rows` and with `--schedule "rows split(y 4) interchange(y, x)"`.
 const BEGUN_LEFT: f64 = 0.7;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
