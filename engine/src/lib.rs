@@ -63,7 +63,7 @@ pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library}
 pub use crease_jit::with_element_type;
 pub use crease_jit::{
     Affinity, CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, NonTemporal, Prefetch,
-    TuningMemory, TuningMemoryError, Unroll, Variant, VectorWidth,
+    TuningMemory, TuningMemoryError, Unroll, Variant, VectorUnits, VectorWidth,
 };
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{Kept, PlanCache};

@@ -152,9 +152,11 @@ pub(crate) const SHARING_FACTOR: f64 = 0.99;
 pub(crate) struct Cycles {
     /// Instructions decoded in a cycle.
     pub(crate) decoded: f64,
+    /// What an instruction on 512 bits takes of one on 256, but for divisions.
+    pub(crate) whole: f64,
     /// For an arithmetic operation on 256 bits.
     pub(crate) operation: f64,
-    /// For a vector of 256 bits that is cut out of two: other units do some of these.
+    /// For a vector of 256 bits that is cut out of two.
     pub(crate) shift: f64,
     /// For a division or square root of 256 bits.
     pub(crate) division: f64,
@@ -164,7 +166,9 @@ pub(crate) struct Cycles {
     pub(crate) gathered: f64,
     /// For a store of 256 bits.
     pub(crate) store: f64,
-    /// For a load that lies in one line of the cache; of a vector, by 256 bits.
+    /// Whether stores have a port of their own, so that of loads and stores the longer ones count.
+    pub(crate) stores_beside_loads: bool,
+    /// For a load of 256 bits that lies in one line of the cache.
     pub(crate) load: f64,
     /// For a load of less than a line that begins anywhere.
     pub(crate) unaligned_load: f64,
@@ -185,16 +189,25 @@ pub(crate) struct Cycles {
     pub(crate) fetched_line: f64,
 }
 
-/// Processors with AVX2 or AVX-512. Stores that round took 1.5 to 2.3 cycles of a shared AMD EPYC. Shows in
-/// `bench --suite quick --autotune`.
-pub(crate) const X86_CYCLES: Cycles = Cycles {
+impl Cycles {
+    /// What an instruction on vectors of so many bytes takes of one on 256 bits, if their number counts.
+    pub(crate) fn of_one(&self, bytes: i64) -> f64 {
+        if bytes > 32 { self.whole } else { 1.0 }
+    }
+}
+
+/// Processors with AVX2, and those with AVX-512 that take 512 bits in halves. Units that add do some of the shifts.
+/// Stores that round took 1.5 to 2.3 cycles of a shared AMD EPYC. Shows in `bench --suite quick --autotune`.
+pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     decoded: 5.0,
+    whole: 2.0,
     operation: 0.5,
     shift: 0.25,
     division: 6.0,
     rounding_store: 2.0,
     gathered: 1.5,
     store: 1.0,
+    stores_beside_loads: false,
     load: 0.5,
     unaligned_load: 0.75,
     split_load: 2.0,
@@ -205,3 +218,10 @@ pub(crate) const X86_CYCLES: Cycles = Cycles {
     mask: 4.0,
     fetched_line: 12.0,
 };
+
+/// Processors with AVX-512 that take 512 bits at once, in two units that also shift, and store beside
+/// two loads. Lines that come from memory do not
+/// hold each other up there. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, whose
+/// vectors have 512 bits for it.
+pub(crate) const WHOLE_CYCLES: Cycles =
+    Cycles { whole: 1.0, shift: 0.5, stores_beside_loads: true, split_load: 1.5, waiting_load: 1.5, ..HALVES_CYCLES };

@@ -24,6 +24,7 @@ mod machine;
 mod memory;
 mod options;
 mod parallel;
+mod processor;
 mod row_copies;
 mod strided;
 mod strip;
@@ -51,7 +52,7 @@ pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use load::{Load, TileRun, WorkerLoad};
 pub use machine::{first_level_cache_bytes, last_level_cache_bytes, second_level_cache_bytes, vector_registers};
-pub use options::{CompileOptions, NonTemporal, Pipelining, Prefetch, Unroll, VectorWidth};
+pub use options::{CompileOptions, NonTemporal, Pipelining, Prefetch, Unroll, VectorUnits, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};

@@ -1,8 +1,7 @@
-//! The machine that code runs on: the sizes of its caches, its pages, and its processor's name.
+//! The machine that code runs on: the sizes of its caches, and its pages.
 //!
 //! In: what Linux says.   Out: values to pass on; which stores are non-temporal and which loads are prefetched
-//! depends on the sizes, whether a finding of tuning holds on the name, too, and how much memory a field takes on the
-//! pages.
+//! depends on the sizes, and how much memory a field takes on the pages.
 
 use crate::knobs::{
     ASSUMED_FIRST_LEVEL_BYTES, ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES,
@@ -49,16 +48,6 @@ pub fn vector_registers() -> u32 {
 pub(crate) fn has_huge_pages() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| std::fs::read_to_string(HUGE_PAGES).is_ok_and(|text| !text.contains("[never]")))
-}
-
-/// What the processor calls itself; its architecture where the system does not tell.
-pub(crate) fn processor_name() -> &'static str {
-    static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| {
-        let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let name = text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'));
-        name.map_or(std::env::consts::ARCH, str::trim).to_owned()
-    })
 }
 
 /// The largest size in the files `index*/size` of a directory, of one level or of all, but for what has instructions
@@ -118,6 +107,5 @@ mod tests {
         }
         assert!(first_level_cache_bytes() > 0 && first_level_cache_bytes() <= second_level_cache_bytes());
         assert!(second_level_cache_bytes() > 0 && second_level_cache_bytes() <= last_level_cache_bytes());
-        assert!(!processor_name().is_empty());
     }
 }

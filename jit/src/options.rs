@@ -5,7 +5,8 @@
 use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
-use crate::knobs::DEFAULT_UNROLL;
+use crate::knobs::{Cycles, DEFAULT_UNROLL, HALVES_CYCLES, WHOLE_CYCLES};
+use crate::processor::vendor;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,6 +52,37 @@ pub enum Pipelining {
 }
 
 named_choices! { Pipelining = [("auto", Pipelining::Auto), ("never", Pipelining::Never), ("always", Pipelining::Always)] }
+
+/// What a processor with vectors of 512 bits does with these: by which of two tables the cycles of strips are estimated.
+/// The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VectorUnits {
+    /// Each is computed, loaded and stored as two halves, so that it takes as long as two vectors of 256 bits.
+    Halves,
+    /// It takes as long as one of 256 bits, as on Intel's processors.
+    Whole,
+}
+
+named_choices! { VectorUnits = [("halves", VectorUnits::Halves), ("whole", VectorUnits::Whole)] }
+
+impl VectorUnits {
+    /// Those of the processor this runs on, by its vendor; halves where the system does not tell.
+    pub fn detect() -> Self {
+        match vendor() {
+            "GenuineIntel" => VectorUnits::Whole,
+            _ => VectorUnits::Halves,
+        }
+    }
+
+    /// How long instructions take.
+    pub(crate) fn cycles(self) -> &'static Cycles {
+        match self {
+            VectorUnits::Halves => &HALVES_CYCLES,
+            VectorUnits::Whole => &WHOLE_CYCLES,
+        }
+    }
+}
 
 /// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -119,6 +151,7 @@ pub(crate) const MOST_UNROLLED: i64 = 8;
 pub struct CompileOptions {
     pub(crate) isa: Isa,
     pub(crate) choice: IsaChoice,
+    pub(crate) units: VectorUnits,
     pub(crate) width: VectorWidth,
     pub(crate) unroll: Unroll,
     pub(crate) non_temporal: NonTemporal,
@@ -134,6 +167,7 @@ impl Default for CompileOptions {
         CompileOptions {
             isa: Isa::detect(),
             choice: IsaChoice::Auto,
+            units: VectorUnits::detect(),
             width: VectorWidth::Auto,
             unroll: Unroll::AtMost(DEFAULT_UNROLL),
             non_temporal: NonTemporal::Auto,
@@ -160,6 +194,13 @@ impl CompileOptions {
     #[must_use]
     pub fn choice(mut self, choice: IsaChoice) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// What vectors take that strips are estimated in. Default: [`VectorUnits::detect`].
+    #[must_use]
+    pub fn units(mut self, units: VectorUnits) -> Self {
+        self.units = units;
         self
     }
 

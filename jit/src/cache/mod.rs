@@ -16,8 +16,9 @@ use std::sync::OnceLock;
 
 use crate::callable::Compiled;
 use crate::compile::{CompileError, Recording, compile, compile_recording, link_image, verify_compiles};
-use crate::machine::{last_level_cache_bytes, processor_name, second_level_cache_bytes};
+use crate::machine::{last_level_cache_bytes, second_level_cache_bytes};
 use crate::options::CompileOptions;
+use crate::processor::processor_name;
 
 pub use store::{Kept, PlanCache, PlanCacheError};
 

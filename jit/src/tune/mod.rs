@@ -16,8 +16,9 @@ use crate::callable::Compiled;
 use crate::compile::{CompileError, compile};
 use crate::isa::IsaChoice;
 use crate::knobs::{LEAST_GAIN, TRIED_UNROLL_FACTORS};
-use crate::machine::{last_level_cache_bytes, processor_name};
+use crate::machine::last_level_cache_bytes;
 use crate::options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
+use crate::processor::processor_name;
 
 pub use store::{TuningMemory, TuningMemoryError};
 

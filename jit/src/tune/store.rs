@@ -8,7 +8,8 @@
 use super::Variant;
 use crate::cache::CODE_BUILD;
 use crate::kept_files::{directory_of_user, write_whole};
-use crate::machine::{last_level_cache_bytes, processor_name};
+use crate::machine::last_level_cache_bytes;
+use crate::processor::processor_name;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,19 +5,21 @@
 //!
 //! Registers are assigned for each width, as spills count; where there are any, [`few_alive`](super::few_alive) is
 //! tried, and of both orders the one with fewer instructions is taken. A block takes as long as what is busiest:
-//! arithmetic units, two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores
-//! takes two lines at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip
-//! computes at least twice as often as it moves, and else 256. Loads of whole lines that wait for the second-level
-//! cache hold each other up, where loads of half lines do not: a strip whose rows come from memory, and whose stores go
-//! to caches, has to compute more for 512 bits. Copies save loop ends and cost code. Strips of known length also count
-//! what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads share
-//! vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
-//! shifts only add to it.
+//! arithmetic units, ports to memory, or the decoders. Of processors that take 512 bits in halves there are two units
+//! for 256 bits or one for 512, and a load that is not aligned with the stores takes two lines at 512 bits always and at
+//! 256 bits every other time. So there 512 bits pay where a strip computes at least twice as often as it moves, and else
+//! 256. Loads of whole lines that wait for the second-level cache hold each other up there, where loads of half lines do
+//! not: a strip whose rows come from memory, and whose stores go to caches, has to compute more for 512 bits. Where
+//! units take 512 bits whole, these nearly always pay. Copies save loop ends and cost code. Strips of known length also
+//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads
+//! share vectors where that is estimated to be faster, all of them or those alone that the strip has stored; a strip
+//! whose stores stream waits for memory, not for ports, and shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
 //!
-//! Cost: one register assignment for each width, and another one where blocks may overlap.
+//! Cost: one register assignment for each width, another one where blocks may overlap, and one where a strip has rows
+//! that it has stored and others.
 
 use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 
@@ -110,19 +112,24 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let is_aligned = aligned_stores.is_some();
     let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options.prefetch).is_some();
     let is_cold = !streams && facts.strip.streams.iter().any(is_ahead);
-    let block = |each| Block::new(&body, each, Placement { is_aligned, is_cold }, fetched_lines);
+    let cycles = options.units.cycles();
+    let placement = Placement { is_aligned, is_cold, fetched_lines };
+    let block = |each: &Sequence| Block::new(&body, each, placement, cycles);
+    if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block) {
+        allocation = other;
+    }
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
     let reads_ahead = allocation.shared.as_ref().is_some_and(SharedLoads::reads_ahead);
     let estimate = |main| {
-        let loops = Loops { shape, main, reads_ahead, rest: plain, is_aligned };
+        let loops = Loops { shape, cycles, main, reads_ahead, rest: plain, is_aligned };
         loops.unroll_factor(length, options.unroll)
     };
-    let (mut unroll_factor, mut cycles) = estimate(None);
+    let (mut unroll_factor, mut least) = estimate(None);
     // The estimate is of what is busiest, and knows of no load that waits for a store.
     let waits = allocation.shared.as_ref().is_some_and(SharedLoads::has_stored_rows);
     match sharing.map(|block| estimate(Some(block))) {
-        Some((with, less)) if waits || less < cycles * SHARING_FACTOR => (unroll_factor, cycles) = (with, less),
+        Some((with, less)) if waits || less < least * SHARING_FACTOR => (unroll_factor, least) = (with, less),
         _ => allocation.shared = None,
     }
     let reads_ahead = allocation.shared.as_ref().is_some_and(SharedLoads::reads_ahead);
@@ -145,7 +152,24 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.each.iter().copied().filter(is_index).collect();
-    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
+    Some((least, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
+}
+
+/// The same body where loads share no vectors but those that the strip has stored, if that takes less: what comes from
+/// memory may be read faster than cut out of what was read.
+fn with_stored_rows_alone(
+    body: &Body<'_>,
+    allocation: &Allocation,
+    block: &dyn Fn(&Sequence) -> Block,
+) -> Option<Allocation> {
+    let shared = allocation.shared.as_ref()?;
+    let rows = || shared.rows.iter().map(|(row, _)| row);
+    if !rows().any(|row| row.is_stored) || rows().all(|row| row.is_stored) {
+        return None;
+    }
+    let other = allocate(body, rows().filter(|row| row.is_stored).cloned().collect(), false);
+    let takes_less = block(&other.shared.as_ref()?.each).cycles < block(&shared.each).cycles;
+    (takes_less && other.slots <= allocation.slots).then_some(other)
 }
 
 impl WideStrip<'_> {
@@ -185,6 +209,8 @@ struct Placement {
     is_aligned: bool,
     /// Whether rows come from memory, and results do not go past the caches.
     is_cold: bool,
+    /// Lines that a block writes and fetches, as its stores cannot be non-temporal.
+    fetched_lines: f64,
 }
 
 /// What one block of a body takes.
@@ -196,40 +222,44 @@ struct Block {
 }
 
 impl Block {
-    /// A block of these instructions, which fetches this many lines that it writes.
-    fn new(body: &Body<'_>, each: &Sequence, placement: Placement, fetched_lines: f64) -> Self {
-        let cycles = body.shape.features.cycles;
-        let (mut arithmetic, mut memory) = (0.0, 0.0);
+    /// A block of these instructions.
+    fn new(body: &Body<'_>, each: &Sequence, placement: Placement, cycles: &Cycles) -> Self {
+        let (mut arithmetic, mut loads, mut stores) = (0.0, 0.0, 0.0);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
-            let halves = body.shape.bytes_of(number) as f64 / 32.0;
+            let whole = cycles.of_one(body.shape.bytes_of(number));
             if let Some((wider, instructions)) = converts(body, inst, number).filter(|_| body.shape.is_mixed) {
-                arithmetic += instructions * cycles.operation * body.shape.bytes_of(wider) as f64 / 32.0;
+                arithmetic += instructions * cycles.operation * cycles.of_one(body.shape.bytes_of(wider));
             }
             arithmetic += match *inst {
                 Inst::LookUp { values, .. } => {
-                    let moves = 3.0 * halves * cycles.operation * values.iter().flatten().count() as f64;
+                    let moves = 3.0 * whole * cycles.operation * values.iter().flatten().count() as f64;
                     moves + body.shape.lanes() as f64 * cycles.gathered
                 }
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
-                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
-                _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
+                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * whole,
+                Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => {
+                    cycles.division * body.shape.bytes_of(number) as f64 / 32.0
+                }
+                _ => whole * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
             };
-            memory += match *inst {
-                Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
-                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, placement)),
-            };
+            match *inst {
+                Inst::Store { .. } | Inst::Spill { .. } => stores += whole * cycles.store,
+                _ => loads += inst.reads().map_or(0.0, |from| load_cycles(body, from, number, placement, cycles)),
+            }
         }
-        let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
+        let memory = if cycles.stores_beside_loads { f64::max(loads, stores) } else { loads + stores };
+        let busiest = f64::max(arithmetic, memory) + placement.fetched_lines * cycles.fetched_line;
         let decoding = each.len() as f64 / cycles.decoded;
         Block { instructions: each.len(), cycles: f64::max(busiest, decoding) }
     }
 }
 
 /// The loops of a strip.
-struct Loops {
+struct Loops<'c> {
     shape: Shape,
+    cycles: &'c Cycles,
     /// Blocks whose loads share vectors, if there are any.
     main: Option<Block>,
     /// Whether these need a block behind them.
@@ -240,7 +270,7 @@ struct Loops {
     is_aligned: bool,
 }
 
-impl Loops {
+impl Loops<'_> {
     /// The unroll factor with the lowest estimate for a strip of `length`, and that estimate.
     fn unroll_factor(&self, length: i64, unroll: Unroll) -> (i64, f64) {
         let instructions = self.main.unwrap_or(self.rest).instructions;
@@ -259,7 +289,7 @@ impl Loops {
 
     fn strip_cycles(&self, length: i64, unroll_factor: i64) -> f64 {
         let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
-        let cycles = self.shape.features.cycles;
+        let cycles = self.cycles;
         let (block, left_out, start) = match self.main {
             Some(block) => (block, i64::from(self.reads_ahead), cycles.sharing),
             None => (self.rest, 0, 0.0),
@@ -281,7 +311,6 @@ impl Loops {
 /// Cycles of 256 bits, if only the units for arithmetic counted.
 fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
     match inst {
-        Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => cycles.division,
         // Two of them inside.
         Inst::Round { .. } => 2.0 * cycles.operation,
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
@@ -316,9 +345,8 @@ fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64
 
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
-fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement) -> f64 {
-    let cycles = body.shape.features.cycles;
-    let aligned = cycles.load * body.shape.bytes_of(number) as f64 / 32.0;
+fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> f64 {
+    let aligned = cycles.load * cycles.of_one(body.shape.bytes_of(number));
     let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,

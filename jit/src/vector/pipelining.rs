@@ -92,7 +92,8 @@ impl Pipelined {
                 Pipelining::Auto => {
                     let one_by_one = matches!(options.unroll, Unroll::AtMost(2..)) && features.registers > 16;
                     let is_long = length >= PIPELINED_BLOCKS * body.shape.lanes();
-                    let is_busy = cycles > read_bytes(body) as f64 / LINE_BYTES as f64 * features.cycles.fetched_line;
+                    let is_busy =
+                        cycles > read_bytes(body) as f64 / LINE_BYTES as f64 * options.units.cycles().fetched_line;
                     one_by_one && is_long && is_busy && PIPELINED_OPERATIONS.contains(&instructions)
                 }
             }

@@ -2,8 +2,6 @@
 
 use crease_program::{Element, ValueType};
 
-use crate::knobs::Cycles;
-
 /// Bytes of a line of the caches.
 pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
@@ -26,8 +24,6 @@ pub(crate) struct Features {
     pub(crate) repeats_cells: bool,
     /// How a vector is cut out of two that follow each other.
     pub(crate) lane_shifts: LaneShifts,
-    /// How long its instructions take.
-    pub(crate) cycles: &'static Cycles,
 }
 
 /// How a vector is cut out of two that follow each other.

@@ -1,6 +1,5 @@
 //! The vector instruction sets of x86-64, and what they have.
 
-use crate::knobs::X86_CYCLES;
 use crate::vector::{Features, LaneShifts};
 
 /// An instruction set with vectors wider than 128 bits.
@@ -29,7 +28,6 @@ static AVX2: Features = Features {
     masks_remainders: false,
     repeats_cells: false,
     lane_shifts: LaneShifts::ByHalves,
-    cycles: &X86_CYCLES,
 };
 
 static AVX512: Features = Features {
@@ -40,5 +38,4 @@ static AVX512: Features = Features {
     masks_remainders: true,
     repeats_cells: true,
     lane_shifts: LaneShifts::Anywhere,
-    cycles: &X86_CYCLES,
 };

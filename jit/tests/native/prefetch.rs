@@ -1,6 +1,6 @@
 //! Strips that read several rows prefetch cells that come from memory; others do not.
 
-use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
+use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, VectorUnits, compile};
 use crease_program::Program;
 
 use super::harness::agree;
@@ -74,4 +74,21 @@ fn what_is_called_for_beyond_a_buffer_does_no_harm() {
     let mut program = Program::parse(&sums(20, 1 << 13, &[0, 8000])).unwrap();
     assert!(program.mark_cold(&[], 100_000) > 0);
     agree(&program.to_string(), &[], &[], &[1, 2, 8]);
+}
+
+/// Bits of the vectors of sums over rows from memory, where units take 512 bits in halves or whole; none on machines
+/// without AVX-512.
+fn vector_bits(units: VectorUnits) -> Option<u32> {
+    Isa::detect().resolve(IsaChoice::Avx512).ok()?;
+    let mut program = Program::parse(&sums(6, 1 << 14, &[0, 1, 2])).unwrap();
+    assert!(program.mark_cold(&[], 100_000) > 0);
+    let compiled = compile(&verified(&program), &CompileOptions::default().units(units)).unwrap();
+    compiled.strips().iter().map(|strip| strip.vector_bits).max()
+}
+
+/// Loads of whole lines that wait for memory hold each other up in halves alone.
+#[test]
+fn rows_from_memory_run_in_vectors_that_do_not_hold_each_other_up() {
+    let found = [VectorUnits::Halves, VectorUnits::Whole].map(vector_bits);
+    assert!(found == [None; 2] || found == [Some(256), Some(512)], "{found:?}");
 }

@@ -1,0 +1,35 @@
+//! What the processor calls itself, and who made it.
+//!
+//! In: what Linux says.   Out: names; whether a finding of tuning and code that was kept hold depends on the one, what
+//! vectors are estimated to take on the other.
+
+use std::sync::OnceLock;
+
+/// What the processor calls itself; its architecture where the system does not tell.
+pub(crate) fn processor_name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| of_first_processor("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()))
+}
+
+/// Who made the processor, as `cpuid` says it; empty where the system does not tell.
+pub(crate) fn vendor() -> &'static str {
+    static VENDOR: OnceLock<String> = OnceLock::new();
+    VENDOR.get_or_init(|| of_first_processor("vendor_id").unwrap_or_default())
+}
+
+/// What Linux says of the first processor under a name.
+fn of_first_processor(name: &str) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let told = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
+    Some(told.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_has_a_name() {
+        assert!(!processor_name().is_empty());
+    }
+}
