@@ -131,14 +131,17 @@ fn beyond(plan: &Plan, all_sizes: bool) -> Result<Beyond, CommandError> {
     look_beyond(plan, (!all_sizes).then_some(WAIT))
 }
 
-/// Draws a small run of the plan and says which files hold it.
+/// Draws a small run of the plan and says which files hold it, and which schedule runs where none was written: smaller
+/// sizes have others.
 fn plot(plan: &Plan, options: &ExplainOptions, directory: &Path) -> Result<String, CommandError> {
     let step = plan.kernel().step_param().map(|id| &plan.kernel().params()[id.index()].name);
     let given = options.request.assignments.iter().rev().find(|assignment| Some(&assignment.name) == step);
     let steps = given.map_or(Ok(DRAWN_STEPS), Assignment::integer)?;
     let drawn = kernel_pictures::draw(plan, steps, &options.forced_moduli, directory)?;
+    let search = plan.report().schedule_search.as_ref();
+    let found = search.map(|search| format!("schedule, found for these sizes: {}", search.taken().shape));
     let files = drawn.files.iter().map(|path| format!("drawn to {}", path.display()));
-    Ok(files.chain(drawn.verdict).map(|line| line + "\n").collect())
+    Ok(found.into_iter().chain(files).chain(drawn.verdict).map(|line| line + "\n").collect())
 }
 
 /// Draws the sizes that fit into pictures, where those that do not were not asked for.
