@@ -15,7 +15,7 @@ use crate::is_thorough;
 const CELLS: i64 = 3;
 const SIZE: i64 = 7;
 /// Kernels in one run of the tests, a few and with `CREASE_THOROUGH`.
-const KERNELS: [u64; 2] = [8, 40];
+const KERNELS: [u64; 2] = [8, 24];
 
 /// A cell of a small array, as text in the iterators `i` and, in some statements, `k`.
 fn cell(random: &mut Rng, inner: bool) -> String {
