@@ -228,24 +228,24 @@ impl Block {
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
-            let whole = cycles.of_one(body.shape.bytes_of(number));
+            let factor = cycles.width_factor(body.shape.bytes_of(number));
             if let Some((wider, instructions)) = converts(body, inst, number).filter(|_| body.shape.is_mixed) {
-                arithmetic += instructions * cycles.operation * cycles.of_one(body.shape.bytes_of(wider));
+                arithmetic += instructions * cycles.operation * cycles.width_factor(body.shape.bytes_of(wider));
             }
             arithmetic += match *inst {
                 Inst::LookUp { values, .. } => {
-                    let moves = 3.0 * whole * cycles.operation * values.iter().flatten().count() as f64;
+                    let moves = 3.0 * factor * cycles.operation * values.iter().flatten().count() as f64;
                     moves + body.shape.lanes() as f64 * cycles.gathered
                 }
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
-                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * whole,
+                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * factor,
                 Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => {
                     cycles.division * body.shape.bytes_of(number) as f64 / 32.0
                 }
-                _ => whole * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
+                _ => factor * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
             };
             match *inst {
-                Inst::Store { .. } | Inst::Spill { .. } => stores += whole * cycles.store,
+                Inst::Store { .. } | Inst::Spill { .. } => stores += factor * cycles.store,
                 _ => loads += inst.reads().map_or(0.0, |from| load_cycles(body, from, number, placement, cycles)),
             }
         }
@@ -346,7 +346,7 @@ fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
 fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> f64 {
-    let aligned = cycles.load * cycles.of_one(body.shape.bytes_of(number));
+    let aligned = cycles.load * cycles.width_factor(body.shape.bytes_of(number));
     let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
