@@ -20,8 +20,13 @@ pub(crate) fn vendor() -> &'static str {
 /// What Linux says of the first processor under a name.
 fn of_first_processor(name: &str) -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let told = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
-    Some(told.trim().to_owned())
+    told(&text, name).map(str::to_owned)
+}
+
+/// What stands first behind a name in lines like `model name : AMD EPYC`.
+fn told<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let found = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
+    found.map(str::trim)
 }
 
 #[cfg(test)]
@@ -29,7 +34,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processor_has_a_name() {
+    fn names_are_those_of_the_first_processor() {
+        let text = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\nmodel name\t: A Processor\n\n\
+                    vendor_id\t: Another\n";
+        let names = ["vendor_id", "model name", "model", "flags"].map(|name| told(text, name));
+        assert_eq!(names, [Some("GenuineIntel"), Some("A Processor"), Some("143"), None]);
         assert!(!processor_name().is_empty());
     }
 }
