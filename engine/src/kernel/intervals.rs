@@ -3,12 +3,12 @@
 //! Each constraint bounds each of its iterators by what the others may be; conjunctions repeat that until nothing
 //! changes, disjunctions take the hull of their parts. The box may be too large, never too small. Where propagation
 //! leaves an iterator unbounded (a diamond has bounds on `t + i` and `t - i` only), [`projected`] adds the bounds that
-//! elimination finds (`engine/src/sets/elimination.rs`).
+//! elimination finds (`engine/polyhedra/src/elimination.rs`).
 
+use crease_polyhedra::elimination::{Row, Rows, TooHard};
 use crease_program::Interval;
 
 use crate::kernel::bound::{BoundAffine, BoundFormula};
-use crate::sets::elimination::{Row, Rows, TooHard};
 
 /// Rounds of a conjunction: more would only tighten bounds that shrink by a constant each time.
 const MAX_ROUNDS: usize = 16;

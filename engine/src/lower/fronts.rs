@@ -21,6 +21,7 @@ mod congruence;
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crease_polyhedra::elimination::Row;
 use crease_program::{Interval, Needs};
 
 use crate::analysis::model::Model;
@@ -30,7 +31,6 @@ use crate::lower::fronts::congruence::{Coordinate, bounded, may_meet};
 use crate::lower::split::Version;
 use crate::plan::layout::Layout;
 use crate::sets::boxes::boxes_of;
-use crate::sets::elimination::Row;
 use crate::storage::Sharing;
 
 /// Fronts that are open at a time. With more, what a tile takes over from its neighbours is in no near cache any more. On

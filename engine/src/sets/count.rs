@@ -9,8 +9,7 @@
 //! stand between the outer dimensions and the innermost one: for each of their values a part is an interval again.
 
 use crease_isl::{BasicSet, Constraint, Division};
-
-use crate::sets::elimination::{Levels, Row};
+use crease_polyhedra::elimination::{Levels, Row};
 
 /// Rows of one system beyond which elimination is given up.
 const MOST_ROWS: usize = 256;
@@ -141,7 +140,7 @@ impl Bound {
     fn push_intervals(&self, point: &mut Vec<i64>, intervals: &mut Vec<(i64, i64)>, budget: &mut u64) -> Option<()> {
         *budget = budget.checked_sub(1)?;
         let Some((low, high)) = self.interval(point)? else { return Some(()) };
-        if point.len() + 1 == self.0.len() {
+        if point.len() + 1 == self.0.variables() {
             intervals.push((low, high));
             return Some(());
         }

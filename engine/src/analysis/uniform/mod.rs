@@ -20,13 +20,13 @@ mod events;
 mod search;
 
 use crease_isl::{Constraint, Set, Tuple};
+use crease_polyhedra::elimination::Row;
 use crease_program::Interval;
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::sets::boxes::IntBox;
-use crate::sets::elimination::Row;
 use crate::sets::relations::{Params, nameless};
 
 use events::Events;

@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crease_polyhedra::elimination::{Row, Rows, TooHard};
+
 use crate::analysis::model::Model;
 use crate::analysis::uniform::events::{Event, Events, Floor};
 use crate::kernel::graph::DimKind;
 use crate::schedule::order::Phase;
-use crate::sets::elimination::{Row, Rows, TooHard};
 
 /// Conjunctions that differences are made of before they are united: beyond, relations of instances are not slower.
 /// Shows in `bench --suite latency`.

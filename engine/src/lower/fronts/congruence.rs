@@ -6,14 +6,13 @@
 //! That a form is a multiple of its modulus is no inequality: the multiples that are in range are tried one by one. Nor
 //! does a rational point mean much where a coordinate numbers rows and cells of them in one (`304 row + cell`), as it
 //! may lie between two rows; so the form is taken apart into digits, of which all but the first are in short ranges.
-//! What is left are systems of inequalities without a rational point (`sets/elimination.rs`).
+//! What is left are systems of inequalities without a rational point (`engine/polyhedra/src/elimination.rs`).
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
+use crease_polyhedra::elimination::{Row, is_infeasible};
 use crease_program::Interval;
-
-use crate::sets::elimination::{Row, is_infeasible};
 
 /// Multiples of a modulus, or of a row, that are tried one by one, at most.
 const MULTIPLES_TRIED: i128 = 4;

@@ -19,6 +19,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
+use crease_polyhedra::elimination::Row;
+use crease_polyhedra::witnesses::Witnesses;
 
 use crate::analysis::model::Model;
 use crate::kernel::graph::DimKind;
@@ -26,8 +28,6 @@ use crate::lower::names::{arguments, iterator_name, task_coordinate};
 use crate::lower::scan::emit::{Names, block, extreme, guarded, without};
 use crate::lower::scan::jam::behind_lanes;
 use crate::lower::scan::polyhedra::{Form, Piece};
-use crate::sets::elimination::Row;
-use crate::sets::witnesses::Witnesses;
 
 /// Conditions that pieces of the innermost loops at one place may differ in, in all: each writes a loop once more. Passes
 /// of four rows that tiles and borders cut anywhere take some thirty.

@@ -1,9 +1,9 @@
 //! Rows as expressions of the loop tree: bounds of a loop, conditions.
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
+use crease_polyhedra::elimination::Row;
 
 use crate::lower::scan::polyhedra::Form;
-use crate::sets::elimination::Row;
 
 /// Names of columns.
 pub(super) struct Names(pub(super) Vec<String>);

@@ -8,8 +8,9 @@
 //! of them share the strip. Where the dimension is bounded by others than the tile it belongs to, at the border of a
 //! domain, a part has conditions on the tile, which stand outside the strip.
 
+use crease_polyhedra::elimination::{Row, Rows, TooHard};
+
 use crate::kernel::graph::DimKind;
-use crate::sets::elimination::{Row, Rows, TooHard};
 
 /// Values of a dimension behind the lanes that are written out.
 const MOST_JAMMED: i128 = 16;

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use crease_isl::{BasicSet, Constraint};
+use crease_polyhedra::elimination::{Row, Rows, TooHard, Traced, is_infeasible};
 use crease_program::Interval;
 
 use crate::analysis::model::Model;
@@ -23,7 +24,6 @@ use crate::lower::names::arguments;
 use crate::lower::scan::jam::{behind_lanes, written_out};
 use crate::lower::split::Version;
 use crate::sets::boxes::Boxed;
-use crate::sets::elimination::{Row, Rows, TooHard, Traced, is_infeasible};
 
 /// Rows that one piece may have while dimensions are eliminated.
 const MOST_LEVEL_ROWS: usize = 200;

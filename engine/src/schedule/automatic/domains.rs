@@ -11,7 +11,7 @@ use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Kernel, ParamKind, Stmt};
 use crate::sets::boxes::boxes_of;
-use crate::sets::elimination::{Row, Rows, TooHard};
+use crease_polyhedra::elimination::{Row, Rows, TooHard};
 use crease_program::Interval;
 
 /// Constraints that elimination may hold at a time; of more, the distance counts with the ranges of iterators.

@@ -13,9 +13,9 @@
 //! have few constraints and `n` is small. Ranges take time in proportion to vertices and layers.
 
 use crease_isl::{IslError, Set};
+use crease_polyhedra::elimination::Row;
+use crease_polyhedra::linear_program::{RationalPoint, Tableau};
 
-use crate::sets::elimination::Row;
-use crate::sets::linear_program::{RationalPoint, Tableau};
 use crate::storage::strategies::envelope::{Corner, Envelope};
 
 /// One convex part of a set: the rational vertices of its hull.
@@ -192,13 +192,6 @@ impl Search<'_> {
     }
 }
 
-impl Row {
-    /// Whether the row may have this value.
-    fn admits(&self, value: i128) -> bool {
-        if self.is_equality { value == 0 } else { value >= 0 }
-    }
-}
-
 fn clamp(value: i128) -> i64 {
     value.clamp(i128::from(i64::MIN / 4), i128::from(i64::MAX / 4)) as i64
 }
@@ -206,7 +199,7 @@ fn clamp(value: i128) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sets::matrix::dot;
+    use crease_polyhedra::matrix::dot;
 
     fn row(coefficients: &[i128], constant: i128) -> Row {
         Row { is_equality: false, coefficients: coefficients.to_vec(), constant }

@@ -9,9 +9,8 @@
 //!
 //! Numbers are integers of 127 bits without common factor; where they would overflow, there is no answer.
 
+use crease_polyhedra::matrix::dot;
 use num_integer::gcd;
-
-use crate::sets::matrix::dot;
 
 /// A polyhedral cone, known by its generators.
 #[derive(Clone, Debug)]

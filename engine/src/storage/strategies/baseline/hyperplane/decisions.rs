@@ -12,8 +12,9 @@
 //!
 //! `gamma` and `-gamma` partition the cells alike: the first polyhedron that is satisfied is so with sign 1.
 
-use crate::sets::linear_program::IntegerProgram;
-use crate::sets::matrix::dot;
+use crease_polyhedra::linear_program::IntegerProgram;
+use crease_polyhedra::matrix::dot;
+
 use crate::storage::knobs::hyperplane::MOST_CHOICES;
 use crate::storage::strategies::baseline::hyperplane::cone::Cone;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};

@@ -5,7 +5,7 @@
 //! `conflict_polyhedra` cuts the difference set into convex parts, `decisions` finds which of them one hyperplane can
 //! satisfy, `narrowest` the hyperplane, and `search` repeats that until no conflict is left. All of it works with sizes
 //! as numbers or as parameters; `strategy` is the first. `cone` turns constraints into vertices and rays,
-//! `engine/src/sets/linear_program/integer_program.rs` finds smallest integer points.
+//! `engine/polyhedra/src/linear_program/integer_program.rs` finds smallest integer points.
 
 mod cone;
 mod conflict_polyhedra;

@@ -15,9 +15,9 @@
 use std::collections::BTreeSet;
 
 use crease_isl::IslError;
+use crease_polyhedra::linear_program::{GaveUp, IntegerProgram, RationalPoint};
+use crease_polyhedra::matrix::dot;
 
-use crate::sets::linear_program::{GaveUp, IntegerProgram, RationalPoint};
-use crate::sets::matrix::dot;
 use crate::storage::knobs::hyperplane::WEIGHT_BITS;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
 

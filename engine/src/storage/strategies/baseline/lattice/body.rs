@@ -9,9 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crease_polyhedra::linear_program::{Maximum, Ratio, maximum};
+use crease_polyhedra::matrix::{Matrix, Vector, completed, dot, identity, inverse};
+
 use super::rows::Rows;
-use crate::sets::linear_program::{Maximum, Ratio, maximum};
-use crate::sets::matrix::{Matrix, Vector, completed, dot, identity, inverse};
 use crate::storage::knobs::lattice::MOST_VERTICES;
 
 /// The hull of a symmetric set of integer points.

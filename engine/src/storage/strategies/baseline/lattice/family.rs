@@ -17,13 +17,14 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use crease_polyhedra::matrix::{Matrix, Vector, add_multiple};
+
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::analysis::privatization::Privatization;
 use crate::kernel::Unbound;
 use crate::kernel::graph::ArrayId;
-use crate::sets::matrix::{Matrix, Vector, add_multiple};
 use crate::storage::knobs::family::{
     CHECKED, LARGE, MOST_EXTRAPOLATED, MOST_LATTICES, MOST_NEIGHBOURS, MOST_PARAMETERS, MOST_PARTNERS, MOST_TRIED,
     MOST_VALUES, SMALLEST, STEP,

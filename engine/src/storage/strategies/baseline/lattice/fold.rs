@@ -9,8 +9,8 @@
 //! `(x - f . p) mod d` is such a row, and the outer indices are folded in the same way. Where no `f` exists, the Smith
 //! form it is.
 
-use crate::sets::matrix::smith;
 use crate::storage::knobs::lattice::MOST_SOLUTIONS;
+use crease_polyhedra::matrix::smith;
 use num_integer::gcd;
 
 use super::rows::Hermite;

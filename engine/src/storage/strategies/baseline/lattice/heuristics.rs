@@ -10,11 +10,12 @@
 //! that of the indices in every order, of the minima, and the reduced one. A direction in which no difference lies
 //! needs no cells.
 
+use crease_polyhedra::linear_program::Ratio;
+use crease_polyhedra::matrix::{Matrix, Vector, add_multiple, identity, inverse};
+
 use super::body::{Body, Span};
 use super::reduction::{basis_of_minima, reduced_basis, successive_minima};
 use super::rows::{Hermite, Rows};
-use crate::sets::linear_program::Ratio;
-use crate::sets::matrix::{Matrix, Vector, add_multiple, identity, inverse};
 use crate::storage::knobs::lattice::{MOST_ENLARGED, MOST_PERMUTED};
 
 /// Admissible lattices, smallest first, without repeats.

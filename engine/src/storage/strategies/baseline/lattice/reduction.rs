@@ -9,9 +9,10 @@
 //! first: the gauge along all earlier basis vectors bounds from below what any choice of the rest may give, and
 //! is convex in the coordinate, so that a branch is left as soon as it exceeds the best vector known.
 
+use crease_polyhedra::linear_program::Ratio;
+use crease_polyhedra::matrix::{Matrix, Vector, add_multiple, completed, identity};
+
 use super::body::Body;
-use crate::sets::linear_program::Ratio;
-use crate::sets::matrix::{Matrix, Vector, add_multiple, completed, identity};
 use crate::storage::knobs::lattice::{MOST_BRANCHES, MOST_EXCHANGES};
 
 /// The successive minima in `n` dimensions with vectors that attain them.

@@ -3,9 +3,9 @@
 //! In: a bounded set without parameters, and an order of its dimensions, the fast one last.   Out: [`Rows`].
 //!
 //! The set is symmetric, so only its lexicographically positive half is kept. Each basic set is scanned: bounds of a
-//! dimension, given those before it, come from elimination of those behind it (`engine/src/sets/elimination.rs`), which
-//! may be too wide; the innermost dimension is bounded by the constraints themselves, so the rows are exact.
-//! Existential variables are scanned like dimensions, just outside the fast one.
+//! dimension, given those before it, come from elimination of those behind it
+//! (`engine/polyhedra/src/elimination.rs`), which may be too wide; the innermost dimension is bounded by the constraints
+//! themselves, so the rows are exact. Existential variables are scanned like dimensions, just outside the fast one.
 //!
 //! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one
 //! residue for the fast coordinate: a few divisions decide about a row, however long it is.
@@ -14,9 +14,8 @@ use crate::sets::count::merged;
 use std::collections::BTreeMap;
 
 use crease_isl::{BasicSet, Constraint, IslError, Set};
-
-use crate::sets::elimination::{Levels, Row as Inequality};
-use crate::sets::matrix::{Matrix, hermite};
+use crease_polyhedra::elimination::{Levels, Row as Inequality};
+use crease_polyhedra::matrix::{Matrix, hermite};
 
 /// Largest coordinate and modulus: products of a few stay within 64 bits.
 pub(super) const LARGEST: i64 = 1 << 28;
@@ -186,7 +185,7 @@ fn visit(
         return Some(());
     }
     let (low, high) = range.ends()?;
-    if point.len() + 1 == levels.len() {
+    if point.len() + 1 == levels.variables() {
         found.entry(point[..n_outer].to_vec()).or_default().push((low, high));
         return Some(());
     }

@@ -7,10 +7,10 @@
 //! where both meet, nothing is searched. Where the search is too long, lattices of small sizes are carried over.
 
 use crease_isl::Set;
+use crease_polyhedra::matrix::identity;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::sets::matrix::identity;
 use crate::storage::knobs::lattice::{BUDGET, MOST_EQUAL};
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Strategy};

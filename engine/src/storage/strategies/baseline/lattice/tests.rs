@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crease_isl::Context;
+use crease_polyhedra::matrix::identity;
 
 use super::body::Body;
 use super::clique::clique_bound;
@@ -11,7 +12,6 @@ use super::fold::Fold;
 use super::heuristics::{heuristic_1, heuristic_1a, heuristic_3, heuristic_lattices, scaled};
 use super::reduction::{basis_of_minima, successive_minima};
 use super::rows::{Hermite, Rows};
-use crate::sets::matrix::identity;
 use crate::storage::knobs::lattice::BUDGET;
 
 /// Random sets in each number of dimensions.

@@ -9,14 +9,14 @@
 //! the list. The denominator is the determinant of the `z`, but for its sign, and entries are minors: that is why the
 //! division in a pivot leaves no remainder, as long as every form has integer coefficients in the first variables.
 
-use crate::sets::linear_program::rational::RationalPoint;
+use crate::linear_program::rational::RationalPoint;
 
 /// Pivots after which a program is given up, a linear one or an integer one; those here take some tens.
 const MOST_PIVOTS: usize = 2000;
 
 /// Forms of as many variables as there are columns.
 #[derive(Clone, Debug)]
-pub(crate) struct Tableau {
+pub struct Tableau {
     columns: usize,
     /// The coefficients of each form, followed by its constant.
     entries: Vec<i128>,
@@ -29,13 +29,13 @@ pub(crate) struct Tableau {
 
 impl Tableau {
     /// Without forms. There is room for some.
-    pub(crate) fn new(columns: usize, room: usize) -> Tableau {
+    pub fn new(columns: usize, room: usize) -> Tableau {
         let entries = Vec::with_capacity(room * (columns + 1));
         Tableau { columns, entries, denominator: 1, pivots_left: MOST_PIVOTS, is_of_variables: false }
     }
 
     /// The variables themselves as forms.
-    pub(crate) fn of_variables(columns: usize, room: usize) -> Tableau {
+    pub fn of_variables(columns: usize, room: usize) -> Tableau {
         let mut tableau = Tableau::new(columns, columns + room);
         for variable in 0..columns {
             tableau.push((0..columns).map(|column| i128::from(column == variable)), 0);
@@ -45,14 +45,14 @@ impl Tableau {
     }
 
     /// Adds a form of the present `z`, all of it over the present denominator.
-    pub(crate) fn push(&mut self, coefficients: impl IntoIterator<Item = i128>, constant: i128) {
+    pub fn push(&mut self, coefficients: impl IntoIterator<Item = i128>, constant: i128) {
         self.entries.extend(coefficients);
         self.entries.push(constant);
         debug_assert_eq!(self.entries.len() % (self.columns + 1), 0, "one coefficient per column");
     }
 
     /// Adds `factors . forms + constant`, of the first forms. None on overflow.
-    pub(crate) fn push_combination(&mut self, factors: &[i128], constant: i128) -> Option<()> {
+    pub fn push_combination(&mut self, factors: &[i128], constant: i128) -> Option<()> {
         if self.is_of_variables && factors.len() == self.columns {
             self.push(factors.iter().copied(), constant);
             return Some(());
@@ -69,33 +69,33 @@ impl Tableau {
     }
 
     /// What coefficients and constants are over.
-    pub(crate) fn denominator(&self) -> i128 {
+    pub fn denominator(&self) -> i128 {
         self.denominator
     }
 
     /// The coefficients of a form.
-    pub(crate) fn coefficients(&self, form: usize) -> &[i128] {
+    pub fn coefficients(&self, form: usize) -> &[i128] {
         let start = form * (self.columns + 1);
         &self.entries[start..start + self.columns]
     }
 
     /// The constant of a form.
-    pub(crate) fn constant(&self, form: usize) -> i128 {
+    pub fn constant(&self, form: usize) -> i128 {
         self.entries[form * (self.columns + 1) + self.columns]
     }
 
     /// All constants in order.
-    pub(crate) fn constants(&self) -> impl Iterator<Item = i128> {
+    pub fn constants(&self) -> impl Iterator<Item = i128> {
         self.forms().map(|form| form[self.columns])
     }
 
     /// The values of the first forms where all `z` are 0.
-    pub(crate) fn point(&self, forms: usize) -> RationalPoint {
+    pub fn point(&self, forms: usize) -> RationalPoint {
         RationalPoint::reduced(self.constants().take(forms).collect(), self.denominator)
     }
 
     /// Counts the variable of a column the other way round. None on overflow.
-    pub(crate) fn turn(&mut self, column: usize) -> Option<()> {
+    pub fn turn(&mut self, column: usize) -> Option<()> {
         self.is_of_variables = false;
         for entry in self.entries.iter_mut().skip(column).step_by(self.columns + 1) {
             *entry = entry.checked_neg()?;
@@ -105,7 +105,7 @@ impl Tableau {
 
     /// Exchanges the variable of a column for a form in which it occurs. None if a number leaves 127 bits or pivots are
     /// too many; the tableau is then of no use any more.
-    pub(crate) fn pivot(&mut self, form: usize, column: usize) -> Option<()> {
+    pub fn pivot(&mut self, form: usize, column: usize) -> Option<()> {
         self.pivots_left = self.pivots_left.checked_sub(1)?;
         self.is_of_variables = false;
         let chosen = self.forms().nth(form)?.to_vec();

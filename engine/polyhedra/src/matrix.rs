@@ -6,22 +6,22 @@
 //! Source: M. Newman, Integral Matrices (1972); Bee+Cl@k [Alias, Baray and Darte 2007], section 4.1.1.
 
 /// A list of numbers, one per dimension.
-pub(crate) type Vector = Vec<i128>;
+pub type Vector = Vec<i128>;
 /// A list of rows.
-pub(crate) type Matrix = Vec<Vector>;
+pub type Matrix = Vec<Vector>;
 
 /// The identity.
-pub(crate) fn identity(n: usize) -> Matrix {
+pub fn identity(n: usize) -> Matrix {
     (0..n).map(|i| (0..n).map(|j| i128::from(i == j)).collect()).collect()
 }
 
 /// `a . b`.
-pub(crate) fn dot(a: &[i128], b: &[i128]) -> Option<i128> {
+pub fn dot(a: &[i128], b: &[i128]) -> Option<i128> {
     a.iter().zip(b).try_fold(0_i128, |sum, (x, y)| sum.checked_add(x.checked_mul(*y)?))
 }
 
 /// `row += factor * other`.
-pub(crate) fn add_multiple(row: &mut [i128], factor: i128, other: &[i128]) -> Option<()> {
+pub fn add_multiple(row: &mut [i128], factor: i128, other: &[i128]) -> Option<()> {
     for (x, y) in row.iter_mut().zip(other) {
         *x = x.checked_add(factor.checked_mul(*y)?)?;
     }
@@ -36,7 +36,7 @@ fn reduce(row: &mut [i128], column: usize, pivot: &[i128]) -> Option<()> {
 
 /// The row Hermite form of a basis: upper triangular, a positive diagonal, and above each of its entries numbers from 0
 /// to that entry. Bases of one lattice have one Hermite form.
-pub(crate) fn hermite(basis: &[Vector]) -> Option<Matrix> {
+pub fn hermite(basis: &[Vector]) -> Option<Matrix> {
     let n = basis.len();
     let mut rows = basis.to_vec();
     for column in 0..n {
@@ -68,7 +68,7 @@ pub(crate) fn hermite(basis: &[Vector]) -> Option<Matrix> {
 /// A diagonal form of a basis by unimodular row and column operations: the moduli, each of which divides the next, and
 /// the matrix of column operations `V`. A vector `x` is in the lattice if entry `j` of `x V` is a multiple of modulus
 /// `j`.
-pub(crate) fn smith(basis: &[Vector]) -> Option<(Vector, Matrix)> {
+pub fn smith(basis: &[Vector]) -> Option<(Vector, Matrix)> {
     let n = basis.len();
     let (mut rows, mut columns) = (basis.to_vec(), identity(n));
     for k in 0..n {
@@ -105,7 +105,7 @@ pub(crate) fn smith(basis: &[Vector]) -> Option<(Vector, Matrix)> {
 
 /// A basis of all integer vectors whose first `i` vectors span the same space as the first `i` of `vectors`, for every
 /// `i`. `vectors` are independent.
-pub(crate) fn completed(vectors: &[Vector], n: usize) -> Option<Matrix> {
+pub fn completed(vectors: &[Vector], n: usize) -> Option<Matrix> {
     let (mut rows, mut basis) = (vectors.to_vec(), identity(n));
     for k in 0..rows.len() {
         // Column operations on the vectors, and the inverse row operations on the basis they are expressed in.
@@ -130,7 +130,7 @@ pub(crate) fn completed(vectors: &[Vector], n: usize) -> Option<Matrix> {
 }
 
 /// The inverse of a matrix of determinant 1 or -1.
-pub(crate) fn inverse(matrix: &[Vector]) -> Option<Matrix> {
+pub fn inverse(matrix: &[Vector]) -> Option<Matrix> {
     let n = matrix.len();
     let mut rows: Matrix = matrix.iter().zip(identity(n)).map(|(row, unit)| [row.as_slice(), &unit].concat()).collect();
     for column in 0..n {

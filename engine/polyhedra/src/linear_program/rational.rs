@@ -6,43 +6,43 @@ use num_integer::gcd;
 
 /// A fraction with a positive denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ratio {
+pub struct Ratio {
     /// Above the line.
-    pub(crate) numerator: i128,
+    pub numerator: i128,
     /// Below the line; positive.
-    pub(crate) denominator: i128,
+    pub denominator: i128,
 }
 
 /// A point `numerators / denominator`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RationalPoint {
+pub struct RationalPoint {
     /// Positive, and the smallest one possible: 1 if and only if the point is an integer one.
-    pub(crate) denominator: i128,
+    pub denominator: i128,
     /// One per coordinate.
-    pub(crate) numerators: Vec<i128>,
+    pub numerators: Vec<i128>,
 }
 
 impl Ratio {
     /// Whether it is less than `other`.
-    pub(crate) fn is_less(self, other: Ratio) -> Option<bool> {
+    pub fn is_less(self, other: Ratio) -> Option<bool> {
         let left = self.numerator.checked_mul(other.denominator)?;
         Some(left < other.numerator.checked_mul(self.denominator)?)
     }
 
     /// The largest integer that is not greater.
-    pub(crate) fn floor(self) -> i128 {
+    pub fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }
 
     /// One over it; it is positive.
-    pub(crate) fn inverse(self) -> Ratio {
+    pub fn inverse(self) -> Ratio {
         Ratio { numerator: self.denominator, denominator: self.numerator }
     }
 }
 
 impl RationalPoint {
     /// `numerators / denominator`, which is positive, in lowest terms.
-    pub(crate) fn reduced(mut numerators: Vec<i128>, denominator: i128) -> RationalPoint {
+    pub fn reduced(mut numerators: Vec<i128>, denominator: i128) -> RationalPoint {
         // A divisor of the denominator is at most as large.
         let common = numerators.iter().fold(denominator.unsigned_abs(), |common, x| match common {
             1 => 1,
@@ -55,7 +55,7 @@ impl RationalPoint {
     }
 
     /// The value of `coefficients . x + constant` here, times the denominator.
-    pub(crate) fn value(&self, coefficients: &[i128], constant: i128) -> Option<i128> {
+    pub fn value(&self, coefficients: &[i128], constant: i128) -> Option<i128> {
         let start = constant.checked_mul(self.denominator)?;
         let mut terms = coefficients.iter().zip(&self.numerators).filter(|(c, _)| **c != 0);
         terms.try_fold(start, |sum, (c, x)| sum.checked_add(c.checked_mul(*x)?))

@@ -7,13 +7,13 @@
 //! The primal simplex method: it starts at a feasible point and keeps as many columns as there are variables, however
 //! many rows. Entering and leaving variables are the first ones possible, which never cycles.
 
-use crate::sets::linear_program::rational::Ratio;
-use crate::sets::linear_program::tableau::Tableau;
-use crate::sets::matrix::Vector;
+use crate::linear_program::rational::Ratio;
+use crate::linear_program::tableau::Tableau;
+use crate::matrix::Vector;
 
 /// The largest value of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Maximum {
+pub enum Maximum {
     /// There is none.
     Unbounded,
     /// It is reached.
@@ -22,7 +22,7 @@ pub(crate) enum Maximum {
 
 /// The largest value of `objective . x` over all real `x` with `rows[i] . x <= bounds[i]`; no bound is negative. None
 /// if a number leaves 127 bits or it takes too many pivots.
-pub(crate) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
+pub fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
     debug_assert!(bounds.iter().all(|b| *b >= 0), "the origin is inside");
     let mut search = Search::new(rows, bounds, objective);
     while let Some(column) = search.entering()? {

@@ -1,26 +1,26 @@
 //! Witnesses: points that were found once, and answer later questions of whether rows leave any point.
 //!
 //! In: rows over the same variables, one list of them after the other.   Out: what
-//! [`is_infeasible`](crate::sets::elimination::is_infeasible) says of each.
+//! [`is_infeasible`](crate::elimination::is_infeasible) says of each.
 //!
 //! Scanning loops asks hundreds of such questions, most of them of the same few rows, and of most there is a point. One
 //! that was found for rows before often satisfies the next ones as well, which takes no linear program to see.
 
 use std::cell::RefCell;
 
-use crate::sets::elimination::{Row, point_of};
-use crate::sets::linear_program::RationalPoint;
+use crate::elimination::{Row, point_of};
+use crate::linear_program::RationalPoint;
 
 /// Points that are kept: the last ones that were of use. Not measured.
 const MOST_WITNESSES: usize = 16;
 
 /// Rational points of spaces of any dimensions.
 #[derive(Default)]
-pub(crate) struct Witnesses(RefCell<Vec<RationalPoint>>);
+pub struct Witnesses(RefCell<Vec<RationalPoint>>);
 
 impl Witnesses {
     /// Whether no rational point satisfies all rows; false also if that is not found out.
-    pub(crate) fn is_infeasible<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> bool {
+    pub fn is_infeasible<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> bool {
         let rows: Vec<&Row> = rows.into_iter().collect();
         let mut points = self.0.borrow_mut();
         if let Some(at) = points.iter().position(|point| satisfies(point, &rows)) {
@@ -52,7 +52,7 @@ fn satisfies(point: &RationalPoint, rows: &[&Row]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sets::elimination::is_infeasible;
+    use crate::elimination::is_infeasible;
 
     #[test]
     fn answers_are_those_without_memory() {

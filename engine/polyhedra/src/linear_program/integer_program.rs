@@ -7,12 +7,12 @@
 //! The present point is the smallest one as long as every column is lexicographically positive in the variables; a
 //! pivot repairs what it violates and keeps that so. The programs have less than ten variables.
 
-use crate::sets::linear_program::rational::RationalPoint;
-use crate::sets::linear_program::tableau::Tableau;
+use crate::linear_program::rational::RationalPoint;
+use crate::linear_program::tableau::Tableau;
 
 /// Variables `x >= 0` under inequalities.
 #[derive(Clone, Debug)]
-pub(crate) struct IntegerProgram {
+pub struct IntegerProgram {
     n: usize,
     /// First the variables, then the inequalities; all of them are at least 0 at a feasible point.
     tableau: Tableau,
@@ -20,21 +20,21 @@ pub(crate) struct IntegerProgram {
 
 /// No answer: numbers or the number of steps grow too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GaveUp;
+pub struct GaveUp;
 
 impl IntegerProgram {
     /// Without inequalities.
-    pub(crate) fn new(n: usize) -> IntegerProgram {
+    pub fn new(n: usize) -> IntegerProgram {
         IntegerProgram { n, tableau: Tableau::of_variables(n, n) }
     }
 
     /// Adds `coefficients . x + constant >= 0`, whose values at integer points are integers.
-    pub(crate) fn require(&mut self, coefficients: &[i128], constant: i128) -> Result<(), GaveUp> {
+    pub fn require(&mut self, coefficients: &[i128], constant: i128) -> Result<(), GaveUp> {
         self.tableau.push_combination(coefficients, constant).ok_or(GaveUp)
     }
 
     /// The lexicographically smallest rational point; none if there is no point.
-    pub(crate) fn relaxed_minimum(&mut self) -> Result<Option<RationalPoint>, GaveUp> {
+    pub fn relaxed_minimum(&mut self) -> Result<Option<RationalPoint>, GaveUp> {
         loop {
             let violated = self.tableau.constants().position(|constant| constant < 0);
             let Some(violated) = violated else { return Ok(Some(self.tableau.point(self.n))) };
@@ -45,7 +45,7 @@ impl IntegerProgram {
 
     /// Cuts off the present rational point by an inequality that holds at all integer points. False if it is an integer
     /// one.
-    pub(crate) fn cut(&mut self) -> Result<bool, GaveUp> {
+    pub fn cut(&mut self) -> Result<bool, GaveUp> {
         let d = self.tableau.denominator();
         let Some(row) = self.tableau.constants().take(self.n).position(|c| c % d != 0) else { return Ok(false) };
         // x = sum a_k / d z_k + c / d is an integer, so the fractions of the a_k / d make up that of -c / d or more.

@@ -16,24 +16,26 @@ use std::collections::BTreeSet;
 use crease_program::Interval;
 use num_integer::gcd;
 
-use crate::sets::linear_program::{GaveUp, IntegerProgram, RationalPoint};
+use crate::linear_program::{GaveUp, IntegerProgram, RationalPoint};
 
 /// `coefficients . x + constant`, which is at least 0, or 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Row {
-    pub(crate) is_equality: bool,
+pub struct Row {
+    /// Whether the value is 0; else it is at least 0.
+    pub is_equality: bool,
     /// One per variable.
-    pub(crate) coefficients: Vec<i128>,
-    pub(crate) constant: i128,
+    pub coefficients: Vec<i128>,
+    /// The value where all variables are 0.
+    pub constant: i128,
 }
 
 /// Nothing was found: there would be too many rows, or numbers grow too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooHard;
+pub struct TooHard;
 
 impl Row {
     /// Of smaller numbers.
-    pub(crate) fn new(is_equality: bool, coefficients: impl IntoIterator<Item = i64>, constant: i64) -> Row {
+    pub fn new(is_equality: bool, coefficients: impl IntoIterator<Item = i64>, constant: i64) -> Row {
         let coefficients = coefficients.into_iter().map(i128::from).collect();
         Row { is_equality, coefficients, constant: i128::from(constant) }
     }
@@ -61,7 +63,7 @@ impl Row {
     }
 
     /// The inequalities that say the same: two for an equality.
-    pub(crate) fn inequalities(&self) -> impl Iterator<Item = Row> {
+    pub fn inequalities(&self) -> impl Iterator<Item = Row> {
         let signs = if self.is_equality { [1, -1].as_slice() } else { [1].as_slice() };
         signs.iter().map(|sign| Row {
             is_equality: false,
@@ -71,14 +73,19 @@ impl Row {
     }
 
     /// What holds at all other integer points; the row is an inequality.
-    pub(crate) fn negated(&self) -> Row {
+    pub fn negated(&self) -> Row {
         debug_assert!(!self.is_equality, "the complement of an equality is no row");
         let coefficients = self.coefficients.iter().map(|c| -c).collect();
         Row { is_equality: false, coefficients, constant: -self.constant - 1 }
     }
 
+    /// Whether the row may have this value.
+    pub fn admits(&self, value: i128) -> bool {
+        if self.is_equality { value == 0 } else { value >= 0 }
+    }
+
     /// Whether every point of this row satisfies `other`, as their numbers show: not if it takes other rows beside it.
-    pub(crate) fn implies(&self, other: &Row) -> bool {
+    pub fn implies(&self, other: &Row) -> bool {
         self.coefficients == other.coefficients
             && (self == other || !other.is_equality && self.constant <= other.constant)
             || self.is_equality
@@ -100,7 +107,7 @@ impl Row {
     }
 
     /// Where the row keeps the variable behind those of `point`; none if numbers grow too large.
-    pub(crate) fn range(&self, point: &[i64]) -> Option<Interval> {
+    pub fn range(&self, point: &[i64]) -> Option<Interval> {
         let mut terms = self.coefficients.iter().zip(point);
         let rest = terms.try_fold(self.constant, |sum, (c, &x)| sum.checked_add(c.checked_mul(i128::from(x))?))?;
         let c = self.coefficients[point.len()];
@@ -119,13 +126,12 @@ impl Row {
 }
 
 /// Whether no rational point satisfies all rows; false also if that is not found out.
-pub(crate) fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool {
+pub fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool {
     point_of(&Vec::from_iter(rows)).is_none()
 }
 
 /// A rational point that satisfies all rows; none if there is none, and none inside if that is not found out.
-#[expect(clippy::option_option, reason = "the inner one is no answer")]
-pub(crate) fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
+pub fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
     let mut program: Option<IntegerProgram> = None;
     for row in rows {
         let n = row.coefficients.len();
@@ -153,11 +159,11 @@ pub(crate) fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
 
 /// Rows that all hold, each once and without a common divisor.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows(BTreeSet<Row>);
+pub struct Rows(BTreeSet<Row>);
 
 impl Rows {
     /// None if some row holds nowhere.
-    pub(crate) fn new(rows: impl IntoIterator<Item = Row>) -> Option<Rows> {
+    pub fn new(rows: impl IntoIterator<Item = Row>) -> Option<Rows> {
         let mut kept = BTreeSet::new();
         for row in rows {
             match row.normalised() {
@@ -170,12 +176,12 @@ impl Rows {
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+    pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.0.iter()
     }
 
     /// Of some columns the one that makes the fewest rows when it is eliminated; none if no row has a part in any.
-    pub(crate) fn cheapest(&self, columns: std::ops::Range<usize>) -> Option<usize> {
+    pub fn cheapest(&self, columns: std::ops::Range<usize>) -> Option<usize> {
         // Per column, rows that bound it from below, from above, and equalities.
         let mut counts = vec![[0_usize; 3]; columns.len()];
         for row in &self.0 {
@@ -198,7 +204,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`TooHard`], beyond `most` rows among others.
-    pub(crate) fn without(&self, column: usize, most: usize) -> Result<Option<Rows>, TooHard> {
+    pub fn without(&self, column: usize, most: usize) -> Result<Option<Rows>, TooHard> {
         let (mut lower, mut upper, mut equal, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for row in &self.0 {
             match row.coefficients[column].signum() {
@@ -230,21 +236,21 @@ impl Rows {
 ///
 /// Of rows made by eliminating `k` variables from inequalities, those that combine more than `k + 1` of them follow
 /// from the others (Kohler, 1967). Using up an equality is no such step: it replaces a variable by what it equals.
-pub(crate) struct Traced {
+pub struct Traced {
     rows: Vec<(Row, u128)>,
     eliminated: u32,
 }
 
 impl Traced {
     /// The rows as they were given.
-    pub(crate) fn new(rows: &Rows) -> Traced {
+    pub fn new(rows: &Rows) -> Traced {
         // Rows beyond what fits share a mark: they count for less, and fewer are left out.
         let rows = rows.iter().cloned().zip((0..128).map(|bit| 1 << bit).chain(std::iter::repeat(1 << 127)));
         Traced { rows: rows.collect(), eliminated: 0 }
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+    pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().map(|(row, _)| row)
     }
 
@@ -252,7 +258,7 @@ impl Traced {
     ///
     /// # Errors
     /// [`TooHard`], beyond `most` rows among others.
-    pub(crate) fn without(mut self, column: usize, most: usize) -> Result<Option<Traced>, TooHard> {
+    pub fn without(mut self, column: usize, most: usize) -> Result<Option<Traced>, TooHard> {
         let (having, mut rest): (Vec<_>, Vec<_>) =
             self.rows.into_iter().partition(|(row, _)| row.coefficients[column] != 0);
         let mut made = Vec::new();
@@ -291,14 +297,14 @@ impl Traced {
 }
 
 /// Per variable, what bounds it given those before it: all variables behind it are eliminated.
-pub(crate) struct Levels(Vec<Vec<Row>>);
+pub struct Levels(Vec<Vec<Row>>);
 
 impl Levels {
     /// Of rows over `n` variables; `Ok(None)` if they have no point.
     ///
     /// # Errors
     /// [`TooHard`], beyond `most` rows among others.
-    pub(crate) fn new(rows: impl IntoIterator<Item = Row>, n: usize, most: usize) -> Result<Option<Levels>, TooHard> {
+    pub fn new(rows: impl IntoIterator<Item = Row>, n: usize, most: usize) -> Result<Option<Levels>, TooHard> {
         let Some(mut rows) = Rows::new(rows) else { return Ok(None) };
         let mut levels = vec![Vec::new(); n];
         for variable in (0..n).rev() {
@@ -312,13 +318,13 @@ impl Levels {
     }
 
     /// The number of variables.
-    pub(crate) fn len(&self) -> usize {
+    pub fn variables(&self) -> usize {
         self.0.len()
     }
 
     /// Which values the variable behind `point` may have, where each variable of `point` has one that it may have;
     /// everything where numbers grow too large.
-    pub(crate) fn range(&self, point: &[i64]) -> Interval {
+    pub fn range(&self, point: &[i64]) -> Interval {
         let ranges = self.0[point.len()].iter().map(|row| row.range(point).unwrap_or(Interval::UNBOUNDED));
         ranges.fold(Interval::UNBOUNDED, Interval::intersect)
     }

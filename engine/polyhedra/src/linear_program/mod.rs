@@ -15,7 +15,7 @@ mod maximum;
 mod rational;
 mod tableau;
 
-pub(crate) use integer_program::{GaveUp, IntegerProgram};
-pub(crate) use maximum::{Maximum, maximum};
-pub(crate) use rational::{Ratio, RationalPoint};
-pub(crate) use tableau::Tableau;
+pub use integer_program::{GaveUp, IntegerProgram};
+pub use maximum::{Maximum, maximum};
+pub use rational::{Ratio, RationalPoint};
+pub use tableau::Tableau;
