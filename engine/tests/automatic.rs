@@ -190,6 +190,11 @@ fn what_is_found_computes_what_a_plain_order_does() {
         ),
         (SUBSTITUTION, "schedule plain { Z -> [0, y, 0, 0]; S -> [1, y, 0, k]; V -> [1, y, 1, 0]; D -> [2, y, x, 0] }"),
         (BAND, "schedule plain { E -> [0, y, x]; T -> [1, y, x]; D, O -> [2, y, x] }"),
+        (
+            COVARIANCE,
+            "schedule plain { Z -> [0, 0, 0, x]; M -> [0, i + 1, 0, x]; O -> [1, 0, y, x]; S -> [1, i + 1, y, x]; D -> [2, 0, y, x] }",
+        ),
+        (ONE_SWEEP, "schedule plain { I -> [t, 0, y, x]; Q, B -> [t, 1, y, x]; U -> [t, 2, y, x] }"),
         (INTERVALS, "schedule plain { Z -> [0, y, x]; T -> [1, -y, x]; D -> [2, y, x] }"),
         (FLOORS, "schedule plain { B -> [0, y, x]; D -> [1, y, x] }"),
         (

@@ -288,3 +288,28 @@ pub(super) const BOX: &str = "kernel box(size N; run T) for N >= 5 {
     U[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
       u[t,z,y,x] = 0.5 * u[t-1,z,y,x] + 0.25 * (a[t,z-1,y,x] - a[t,z+1,y,x]) - 0.125 * a[t,z,y-1,x] }
   }";
+
+/// One array has its sums along a dimension of the other one, which it does not have all dimensions of.
+pub(super) const COVARIANCE: &str = "kernel covariance(size N) for N >= 4 {
+    input a[y, x]: f32 for 0 <= y, x < N
+    temp m[i, x]: f32 for 0 <= i <= N and 0 <= x < N
+    temp s[i, y, x]: f32 for 0 <= i <= N and 0 <= y, x < N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    Z[x] for 0 <= x < N { m[0,x] = 0 }
+    M[i, x] for 0 <= i, x < N { m[i+1,x] = m[i,x] + a[i,x] }
+    O[y, x] for 0 <= y, x < N { s[0,y,x] = 0 }
+    S[i, y, x] for 0 <= i, y, x < N { s[i+1,y,x] = s[i,y,x] + (a[i,y] - m[N,y]) * (a[i,x] - m[N,x]) }
+    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = s[N,y,x] }
+  }";
+
+/// A sweep in each step, of which there is one, so that nothing has to go along `k`.
+pub(super) const ONE_SWEEP: &str = "kernel one_sweep(size N; run T) for N >= 4 {
+    state u[t, y, x]: f64 for 0 <= y, x < N
+    temp q[t, k, y, x]: f64 for 1 <= t <= T and 0 <= k <= 1 and 0 <= y, x < N
+    I[t, y, x] for 1 <= t <= T and 0 <= y, x < N { q[t,0,y,x] = u[t-1,y,x] }
+    Q[t, k, y, x] for 1 <= t <= T and k = 1 and 1 <= y, x < N-1 {
+      q[t,k,y,x] = 0.25 * (q[t,k-1,y-1,x] + q[t,k-1,y,x+1]) }
+    B[t, k, y, x] for 1 <= t <= T and k = 1 and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+      q[t,k,y,x] = q[t,k-1,y,x] }
+    U[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = q[t,1,y,x] }
+  }";

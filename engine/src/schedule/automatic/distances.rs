@@ -15,7 +15,7 @@ use crate::kernel::graph::{ArrayId, Kernel, Stmt};
 use crate::schedule::automatic::alike::Alike;
 use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::domains::{Meetings, is_oblique};
-use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
+use crate::schedule::automatic::space::{CommonSpace, dims_of, place_of, range_of};
 
 /// One dependence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -202,12 +202,12 @@ fn may_meet(space: &CommonSpace, written: &[Interval], taken: &[Interval]) -> bo
 /// The distance in every dimension.
 fn between(
     space: &CommonSpace,
-    dims: Option<&[usize]>,
+    dims: &[Option<usize>],
     write: &Prepared<'_>,
     read: &Prepared<'_>,
     params: &[i64],
 ) -> Result<Vec<Interval>, AffineOverflow> {
-    let position = |dim: usize| dims.and_then(|dims| dims.iter().position(|&d| d == dim));
+    let position = |dim: usize| place_of(dims, dim);
     let all_ahead = |one: &Prepared<'_>| {
         let of_dim = |dim: usize| position(dim).map(|k| ahead(space, &one.access, (dim, k), params)).transpose();
         (0..space.names.len()).map(of_dim).collect::<Result<Vec<_>, _>>()

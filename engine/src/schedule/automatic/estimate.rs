@@ -486,8 +486,8 @@ fn lanes(kernel: &Kernel) -> u32 {
 }
 
 /// Bytes of an array, without its index for steps.
-fn step_bytes(array: &Array, dims: Option<&[usize]>, has_steps: bool, params: &[i64]) -> f64 {
-    let counts_steps = |k: usize| has_steps && dims.is_some_and(|dims| dims[k] == 0);
+fn step_bytes(array: &Array, dims: &[Option<usize>], has_steps: bool, params: &[i64]) -> f64 {
+    let counts_steps = |k: usize| has_steps && dims[k] == Some(0);
     let Some(ranges) = box_of(array, params) else { return 0.0 };
     let kept = ranges.iter().enumerate().filter(|(k, _)| !counts_steps(*k));
     kept.map(|(_, range)| length(*range)).product::<f64>() * array.element.bytes() as f64

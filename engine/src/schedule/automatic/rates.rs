@@ -13,7 +13,7 @@ use crate::kernel::graph::Kernel;
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::alike::paces;
 use crate::schedule::automatic::distances::{Access, accesses};
-use crate::schedule::automatic::space::{CommonSpace, Missing, dims_of};
+use crate::schedule::automatic::space::{CommonSpace, Missing, dims_of, place_of};
 
 /// The largest factor: shifts grow with it, and are no more than 64 rows either.
 const MOST_RATE: i64 = 64;
@@ -54,7 +54,7 @@ fn factors(kernel: &Kernel, space: &CommonSpace, dim: usize) -> Option<Vec<i64>>
     // cells is of the first one's: accesses, as a lattice with walls has many more pairs of them.
     let mut balances: Vec<(usize, usize, Rate)> = Vec::new();
     for array in kernel.array_ids() {
-        let Some(at) = dims_of(space, array).and_then(|dims| dims.iter().position(|&d| d == dim)) else { continue };
+        let Some(at) = place_of(dims_of(space, array), dim) else { continue };
         let [writes, reads] = accesses(kernel, array).map(|all| {
             let rate = |access: Access<'_>| {
                 let (coordinate, iters) =

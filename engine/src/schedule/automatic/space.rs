@@ -22,8 +22,8 @@ pub(super) struct CommonSpace {
     pub(super) names: Vec<String>,
     /// Whether the first one counts steps.
     pub(super) has_steps: bool,
-    /// Per array, the dimension of each of its indices, if it is in the space.
-    pub(super) index_dims: Vec<Option<Vec<usize>>>,
+    /// Per array, the dimension of each of its indices, if there is one.
+    pub(super) index_dims: Vec<IndexDims>,
     /// Per statement and dimension, the coordinate.
     pub(super) coordinates: Vec<Vec<Affine>>,
     /// Which statements write one array, and which run in the same rows.
@@ -33,6 +33,10 @@ pub(super) struct CommonSpace {
     /// Where a dimension is folded: per statement, in which half it runs, 0 or 1.
     pub(super) halves: Option<Vec<i64>>,
 }
+
+/// The dimension of each index of an array; none for an index that is none of them, as what counts sweeps of which there
+/// is one, or columns where the space has pairs of these.
+pub(super) type IndexDims = Vec<Option<usize>>;
 
 /// Where a statement is in a dimension that it neither writes along nor has an iterator for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +70,11 @@ impl CommonSpace {
         }
         let index_dims: Vec<_> = kernel.arrays().iter().map(|array| index_dims(array, &names)).collect();
         let is_written = |array: ArrayId| written(kernel).any(|other| std::ptr::eq(other, kernel.array(array)));
-        let sources: Vec<Option<&[usize]>> = match missing {
+        let sources: Vec<Option<&[Option<usize>]>> = match missing {
             Missing::AtZero => vec![None; index_dims.len()],
             Missing::WhereRead => {
                 let dims = kernel.array_ids().zip(&index_dims);
-                dims.map(|(array, dims)| dims.as_deref().filter(|_| is_written(array))).collect()
+                dims.map(|(array, dims)| Some(dims.as_slice()).filter(|_| is_written(array))).collect()
             }
         };
         let coordinates = |stmt| coordinates(stmt, &names, &index_dims, &sources);
@@ -105,11 +109,11 @@ impl CommonSpace {
     /// The same with dimensions in another order.
     pub(super) fn reordered(&self, order: &[usize]) -> CommonSpace {
         let to = |dim: &usize| order.iter().position(|other| other == dim).unwrap_or(*dim);
-        let dims = |dims: &Vec<usize>| dims.iter().map(to).collect();
+        let dims = |dims: &IndexDims| dims.iter().map(|dim| dim.as_ref().map(to)).collect();
         CommonSpace {
             names: order.iter().map(|&dim| self.names[dim].clone()).collect(),
             has_steps: self.has_steps,
-            index_dims: self.index_dims.iter().map(|of_array| of_array.as_ref().map(dims)).collect(),
+            index_dims: self.index_dims.iter().map(dims).collect(),
             coordinates: self
                 .coordinates
                 .iter()
@@ -154,33 +158,33 @@ fn written(kernel: &Kernel) -> impl DoubleEndedIterator<Item = &Array> {
     kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)))
 }
 
-/// Which dimension each index of an array is.
-fn index_dims(array: &Array, names: &[String]) -> Option<Vec<usize>> {
-    let by_name: Option<Vec<usize>> =
-        array.index.iter().map(|index| names.iter().position(|name| name == index)).collect();
-    by_name.or_else(|| (array.index.len() == names.len()).then(|| (0..names.len()).collect()))
+/// Which dimension each index of an array is: the one of its name, or, if not all have one and there are as many, the one
+/// at its place.
+fn index_dims(array: &Array, names: &[String]) -> IndexDims {
+    let by_name: IndexDims = array.index.iter().map(|index| names.iter().position(|name| name == index)).collect();
+    match by_name.iter().any(Option::is_none) && array.index.len() == names.len() {
+        true => (0..names.len()).map(Some).collect(),
+        false => by_name,
+    }
 }
 
 /// The coordinates of a statement; `sources` are the dimensions of arrays whose cells it may be beside.
 fn coordinates(
     stmt: &Stmt,
     names: &[String],
-    index_dims: &[Option<Vec<usize>>],
-    sources: &[Option<&[usize]>],
+    index_dims: &[IndexDims],
+    sources: &[Option<&[Option<usize>]>],
 ) -> Vec<Affine> {
-    let in_space = stmt.assigns.iter().find_map(|assign| Some((assign, index_dims[assign.array.index()].as_ref()?)));
+    // A statement is where it writes the first array that lies in the space as a whole, else one that does in part.
+    let dims_of = |assign: &Assign| index_dims[assign.array.index()].as_slice();
+    let is_whole = |assign: &&Assign| dims_of(assign).iter().all(Option::is_some);
+    let is_partial = |assign: &&Assign| dims_of(assign).iter().any(Option::is_some);
+    let in_space = stmt.assigns.iter().find(is_whole).or_else(|| stmt.assigns.iter().find(is_partial));
     let coordinate = |(dim, name): (usize, &String)| {
-        let written = in_space.and_then(|(assign, dims)| {
-            let at = dims.iter().position(|&d| d == dim)?;
-            Some(assign.index[at].clone())
-        });
+        let written = in_space.and_then(|assign| Some(assign.index[place_of(dims_of(assign), dim)?].clone()));
         let iterator = || stmt.iters.iter().position(|iter| iter == name).map(Affine::iter);
-        let read = || {
-            stmt.reads().find_map(|(array, index)| {
-                let at = sources[array.index()]?.iter().position(|&d| d == dim)?;
-                Some(index[at].clone())
-            })
-        };
+        let read =
+            || stmt.reads().find_map(|(array, index)| Some(index[place_of(sources[array.index()]?, dim)?].clone()));
         written.or_else(iterator).or_else(read).unwrap_or_default()
     };
     names.iter().enumerate().map(coordinate).collect()
@@ -209,6 +213,11 @@ pub(super) fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interv
 }
 
 /// Where an array lies in the space.
-pub(super) fn dims_of(space: &CommonSpace, array: ArrayId) -> Option<&[usize]> {
-    space.index_dims[array.index()].as_deref()
+pub(super) fn dims_of(space: &CommonSpace, array: ArrayId) -> &[Option<usize>] {
+    &space.index_dims[array.index()]
+}
+
+/// Which index of an array is a dimension.
+pub(super) fn place_of(dims: &[Option<usize>], dim: usize) -> Option<usize> {
+    dims.iter().position(|&of_index| of_index == Some(dim))
 }
