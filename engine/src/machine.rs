@@ -8,6 +8,10 @@ pub(crate) use crease_program::LINE_BYTES;
 /// Processors take a load for one of what was stored just before if their addresses agree modulo this.
 pub(crate) const ALIASING_BYTES: u64 = 4096;
 
+/// No processor that plans are made for has smaller pages: [`MachineModel::double_map_bytes`] is a power of two from
+/// here on.
+pub(crate) const LEAST_PAGE_BYTES: u64 = 4096;
+
 /// What a plan assumes of the machine that its code runs on. Answers never depend on it, storage only where rings are
 /// mapped twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,8 +23,8 @@ pub struct MachineModel {
     pub second_level_cache_bytes: u64,
     /// Bytes of the last cache. Code writes past it what does not fit and is not needed soon.
     pub last_level_cache_bytes: u64,
-    /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page. None if memory cannot be
-    /// mapped so.
+    /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page, a power of two from
+    /// 4096 on. None if memory cannot be mapped so.
     pub double_map_bytes: Option<u64>,
     /// Vector registers of a core. Schedules that are found have several rows in a pass where that leaves registers.
     pub vector_registers: u32,
@@ -49,7 +53,8 @@ impl MachineModel {
         self
     }
 
-    /// The same machine with other pages for rings that are mapped twice, or without.
+    /// The same machine with other pages for rings that are mapped twice, or without. Plans with pages that no machine
+    /// has are refused ([`PlanError::PageBytes`](crate::PlanError::PageBytes)).
     #[must_use]
     pub fn double_map_bytes(mut self, bytes: Option<u64>) -> MachineModel {
         self.double_map_bytes = bytes;

@@ -19,6 +19,7 @@ mod errors;
 mod expanded_texts;
 mod expansion;
 mod filetests;
+mod floors_as_numbers;
 mod fronts;
 mod further_sizes;
 mod fused_observers;

@@ -13,7 +13,10 @@ pub enum AnalysisError {
     #[error("integer set analysis failed: {0}")]
     Isl(#[from] IslError),
     /// A stage used up its quota.
-    #[error("stage `{stage}` takes more than {limit} integer-set operations, its quota")]
+    #[error(
+        "stage `{stage}` takes more than {limit} integer-set operations, its quota; a larger one \
+         (`PlanBuilder::operation_quota`), smaller tiles or simpler domains may help"
+    )]
     Quota {
         /// The stage, as the report names it.
         stage: &'static str,

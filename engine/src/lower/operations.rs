@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Lookup, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Lookup, Stmt, StmtId, UnaryOp};
 use crate::kernel::value_types;
 use crate::lower::address::{Iteration, Reference, reference};
 use crate::lower::alias::{alias_facts, meets_in_iteration};
@@ -305,7 +305,10 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let op = match &stmt.exprs[position] {
             Expr::Const(value) => Op::F64(value.to_bits()),
             Expr::Scalar(id) => Op::Scalar(crease_program::ScalarId(id.0)),
-            Expr::Index(form) => self.index(scopes, iteration, form)?,
+            Expr::Index(form) => {
+                values.of[position] = Some(self.number_of(scopes, iteration, form)?);
+                return Ok(());
+            }
             Expr::Lookup(lookup) => {
                 let Some(Source::Stream(stream)) = read else { unreachable!("inputs are never written") };
                 let mut values = [None; MOST_AXES];
@@ -413,7 +416,35 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         Op::OpaqueFinish(accumulator)
     }
 
-    /// A loop index or parameter as a number.
+    /// An affine expression as a number. Floors are taken of quotients of doubles: of integers up to 2^53, which doubles
+    /// are, no quotient is rounded up to the next integer.
+    fn number_of(
+        &mut self,
+        scopes: &mut Scopes,
+        iteration: &Iteration<'_>,
+        form: &Affine,
+    ) -> Result<ValueId, LowerError> {
+        let mut linear = Affine::constant(form.constant_part());
+        for (term, c) in form.terms().filter(|(term, _)| !matches!(term, Term::Floor(..))) {
+            linear = linear.add(&Affine::term(term.clone()).scale(c)?)?;
+        }
+        let linear = self.index(scopes, iteration, &linear)?;
+        let mut sum = self.compute(linear);
+        for (term, c) in form.terms() {
+            let Term::Floor(inner, divisor) = term else { continue };
+            let dividend = self.number_of(scopes, iteration, inner)?;
+            let divisor = self.compute(Op::F64((*divisor as f64).to_bits()));
+            let quotient = self.binary(BinaryOp::Div, dividend, divisor);
+            let quotient = self.compute(quotient);
+            let floor = self.compute(Op::Unary(UnaryOp::Floor, quotient));
+            let factor = self.compute(Op::F64((c as f64).to_bits()));
+            let product = self.compute(Op::Binary(BinaryOp::Mul, factor, floor));
+            sum = self.compute(Op::Binary(BinaryOp::Add, sum, product));
+        }
+        Ok(sum)
+    }
+
+    /// A sum of loop indices and parameters, without floors, as a number.
     fn index(&mut self, scopes: &mut Scopes, iteration: &Iteration<'_>, form: &Affine) -> Result<Op, LowerError> {
         let overflow = crate::kernel::affine::AffineOverflow;
         let mut sum = Linear::constant(form.constant_part());
@@ -421,10 +452,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             let value = match term {
                 Term::Iter(i) => iteration.iters[*i as usize].clone(),
                 Term::Param(p) => (iteration.param)(*p),
-                Term::Floor(..) => {
-                    let schedule = self.model.schedule.name.clone();
-                    return Err(LowerError::Loops { schedule, reason: "a floor as a number in an expression".into() });
-                }
+                Term::Floor(..) => unreachable!("floors are taken of numbers"),
             };
             sum = sum.plus(&value, c).ok_or(overflow)?;
         }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::kernel::AUTOMATIC;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamKind};
 use crate::kernel::nearest::list;
-use crate::machine::MachineModel;
+use crate::machine::{LEAST_PAGE_BYTES, MachineModel};
 use crate::pipeline;
 use crate::plan::Plan;
 use crate::plan::cached::{self, FoundSchedule};
@@ -332,7 +332,7 @@ impl PlanBuilder {
         let PlanBuilder { sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
         let PlanBuilder { threads, quota, work_limit, runs_opaque, view, .. } = self;
         let storage = (strategy, objective, rounding, rings, mapping, horizon, view);
-        let machine = (self.machine_model(), self.thread_count()?, threads);
+        let machine = (self.machine_model()?, self.thread_count()?, threads);
         Ok(format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque)))
     }
 
@@ -420,7 +420,7 @@ impl PlanBuilder {
         look: impl Fn(&Request) -> Result<Result<T, ArrayId>, Error>,
     ) -> Result<(Request, T), Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
-        let (machine, threads) = (self.machine_model(), self.thread_count()?);
+        let (machine, threads) = (self.machine_model()?, self.thread_count()?);
         ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search, most_operations| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
@@ -450,10 +450,17 @@ impl PlanBuilder {
         Err(PlanError::Threads { kernel, threads, cores, most })
     }
 
-    fn machine_model(&self) -> MachineModel {
+    fn machine_model(&self) -> Result<MachineModel, PlanError> {
         let mut machine = self.machine.unwrap_or_else(MachineModel::detect);
         machine.last_level_cache_bytes = self.cache_bytes.unwrap_or(machine.last_level_cache_bytes);
-        machine
+        let is_page = |bytes: u64| bytes >= LEAST_PAGE_BYTES && bytes.is_power_of_two();
+        match machine.double_map_bytes {
+            Some(page_bytes) if !is_page(page_bytes) => {
+                let (kernel, least) = (self.kernel.name().to_string(), LEAST_PAGE_BYTES);
+                Err(PlanError::PageBytes { kernel, page_bytes, least })
+            }
+            _ => Ok(machine),
+        }
     }
 
     /// The kernel whose statements are repeated for a schedule, if that has overlapped tiles, and which it is.
@@ -483,7 +490,7 @@ impl PlanBuilder {
             threads: self.thread_count()?,
             names_threads: self.threads.is_some(),
             cap_bytes: self.cap_bytes,
-            machine: self.machine_model(),
+            machine: self.machine_model()?,
             quota: self.quota,
             work_limit: self.work_limit,
             runs_opaque: self.runs_opaque,

@@ -16,11 +16,11 @@ pub enum PlanError {
         known: String,
     },
     /// No schedule could be found for a kernel that has none, or for which one was asked for.
-    #[error("kernel `{kernel}`: no schedule was found: {reason}; write one")]
+    #[error("kernel `{kernel}`: no schedule was found: {reason}")]
     NoScheduleFound {
         /// The kernel.
         kernel: String,
-        /// What stood in the way.
+        /// What stood in the way, and whether writing a schedule may help.
         reason: String,
     },
     /// The kernel has no size parameter of that name.
@@ -76,6 +76,19 @@ pub enum PlanError {
         cores: usize,
         /// The most threads there can be.
         most: usize,
+    },
+    /// The machine that is planned for has pages that no machine has.
+    #[error(
+        "kernel `{kernel}` is planned for a machine with pages of {page_bytes} bytes: a page is a power of two, at \
+         least {least}; give another number (`MachineModel::double_map_bytes`), or none if memory is not mapped twice"
+    )]
+    PageBytes {
+        /// The kernel.
+        kernel: String,
+        /// The bytes of a page that the model gives.
+        page_bytes: u64,
+        /// The least there can be.
+        least: u64,
     },
     /// What a run keeps would exceed the cap. Both sizes are in bytes; private buffers count once for each planned
     /// thread, the inputs and outputs of a kernel with state as the copies that a run keeps.

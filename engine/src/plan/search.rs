@@ -11,17 +11,20 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::error::AnalysisError;
 use crate::error::Error;
 use crate::kernel::affine::AffineOverflow;
-use crate::kernel::graph::{Kernel, ParamKind};
+use crate::kernel::graph::{Kernel, ParamKind, Stmt};
 use crate::kernel::{Cut, ScheduleText};
 use crate::lower::LowerError;
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
-use crate::schedule::IllegalSchedule;
 use crate::schedule::automatic::{Candidate, Estimate, MANY_STEPS, NoCandidates, Target, candidates};
+use crate::schedule::{IllegalSchedule, NONE_IS_LEGAL};
 
 /// Integer-set operations that a stage may take of a candidate, while there is a simple one: three times what any takes
 /// of the kernels of the catalogue. Shows in `explain KERNEL --schedule auto --log trace`.
 const CANDIDATE_QUOTA: u64 = 4_000_000;
+
+/// What to do where no schedule was found and somebody may know one.
+const WRITE_ONE: &str = "; write one";
 
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
 #[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]
@@ -85,20 +88,25 @@ impl ScheduleSearch {
         let params = many_steps(kernel, sizes);
         let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
         let found = candidates(kernel, &Target { params: &params, machine, threads }).map_err(|why| match why {
-            NoCandidates::Because(reason) => Error::from(none(reason)),
+            NoCandidates::Because(reason) => Error::from(none(match need_each_other(kernel) {
+                Some(cycle) => cycle,
+                None => format!("{reason}{WRITE_ONE}"),
+            })),
+            NoCandidates::Hopeless(reason) => none(reason).into(),
             NoCandidates::Overflow(overflow) => AnalysisError::from(overflow).into(),
         })?;
         let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate));
         let listed = listed.collect::<Result<_, _>>().map_err(AnalysisError::from)?;
         let several_values = |array: String| -> Result<T, Error> {
-            let why = format!("cells of `{array}` have several values, and a schedule says which one is read");
+            let why =
+                format!("cells of `{array}` have several values, and a schedule says which one is read{WRITE_ONE}");
             Err(none(why).into())
         };
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
         let dims = |candidate: &Candidate| candidate.schedule.dims.len();
         let fewest = found.iter().map(dims).min().unwrap_or(0);
         let last_of_fewest = found.iter().rposition(|candidate| dims(candidate) == fewest).unwrap_or(0);
-        let mut took_too_long = false;
+        let (mut took_too_long, mut advice) = (false, WRITE_ONE);
         let mut queue: VecDeque<usize> = (first..found.len()).collect();
         while let Some(chosen) = queue.pop_front() {
             let candidate = found[chosen].clone();
@@ -123,6 +131,9 @@ impl ScheduleSearch {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
+                    if illegal.is_of_every_schedule() {
+                        advice = "";
+                    }
                 }
                 // Another one may have simpler loops, fewer of them, or such that are known to stay inside their storage.
                 Err(Error::Lower(loops)) if !matches!(loops, LowerError::Analysis(_)) => {
@@ -143,7 +154,7 @@ impl ScheduleSearch {
             }
         }
         let refused = search.candidates.get_mut(first).and_then(|one| one.refused.take()).unwrap_or_default();
-        Err(none(format!("of {} candidates none can be taken; {refused}", search.candidates.len())).into())
+        Err(none(format!("of {} candidates none can be taken; {refused}{advice}", search.candidates.len())).into())
     }
 
     /// The candidate that was taken.
@@ -180,6 +191,24 @@ pub(crate) fn many_steps(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
     let mut sizes = sizes.iter().copied();
     let value = |kind| if kind == ParamKind::Size { sizes.next().unwrap_or(1) } else { MANY_STEPS };
     kernel.params().iter().map(|param| param.kind).map(value).collect()
+}
+
+/// Two statements of which each instance reads what the same one of the other writes: nothing orders them. Only those
+/// that the text shows at once are found: with equal domains, equal indices, and one value a cell.
+fn need_each_other(kernel: &Kernel) -> Option<String> {
+    let feeds = |from: &Stmt, to: &Stmt| {
+        let is_only_writer =
+            |array| kernel.stmts().iter().flat_map(|s| &s.assigns).filter(|a| a.array == array).count() == 1;
+        from.assigns.iter().any(|assign| {
+            let is_read = || to.reads().any(|(array, index)| (array, index) == (assign.array, assign.index.as_slice()));
+            kernel.array(assign.array).live_in.is_none() && is_only_writer(assign.array) && is_read()
+        })
+    };
+    let pairs =
+        kernel.stmts().iter().enumerate().flat_map(|(at, one)| kernel.stmts()[at + 1..].iter().map(move |b| (one, b)));
+    let alike = pairs.filter(|(a, b)| a.iters.len() == b.iters.len() && a.domain == b.domain);
+    let (a, b) = alike.into_iter().find(|(a, b)| feeds(a, b) && feeds(b, a))?;
+    Some(format!("each of `{}` and `{}` reads what the other writes, {NONE_IS_LEGAL}", a.name, b.name))
 }
 
 /// Whether another schedule might be legal.
@@ -253,7 +282,8 @@ mod tests {
         let (found, _) = searched(|_, limit| Some(takes_too_long(limit.unwrap_or(7))));
         assert_eq!(
             found.unwrap_err().to_string(),
-            "stage `lifetimes` takes more than 7 integer-set operations, its quota"
+            "stage `lifetimes` takes more than 7 integer-set operations, its quota; a larger one \
+             (`PlanBuilder::operation_quota`), smaller tiles or simpler domains may help"
         );
     }
 }

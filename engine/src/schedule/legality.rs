@@ -19,7 +19,9 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::schedule::growth::certainly_grows;
 use crate::schedule::order::{Epoch, Phase};
-use crate::schedule::reason::{Offender, bounds_left, instance_text, read_each_other, reason, time_text};
+use crate::schedule::reason::{
+    NONE_IS_LEGAL, Offender, bounds_left, instance_text, read_each_other, reason, time_text,
+};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
@@ -127,6 +129,17 @@ pub enum IllegalSchedule {
         /// The time vector, ` [1, 6]`; empty where it is not known.
         time: String,
     },
+}
+
+impl IllegalSchedule {
+    /// Whether the kernel is at fault, so that another schedule would be refused too.
+    pub(crate) fn is_of_every_schedule(&self) -> bool {
+        match self {
+            IllegalSchedule::ReadBeforeWrite { reason, .. } => reason.ends_with(NONE_IS_LEGAL),
+            IllegalSchedule::NeverWritten { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// A legality check that failed, or could not be made.
@@ -304,7 +317,7 @@ fn read_before_write(model: &Model<'_, '_>, array: ArrayId, wrong: &Map<'_>) -> 
     let (writer, reader) = offenders(model, array, wrong, Side::Write, Side::Read)?;
     let mut reason = reason(model, &writer, &reader);
     if writer.0 != reader.0 && read_each_other(model, array, &writer, &reader)? {
-        reason = "; each of them reads what the other writes, so no schedule of this kernel can be legal".to_string();
+        reason = format!("; each of them reads what the other writes, {NONE_IS_LEGAL}");
     }
     let (writer, reader) = (writer.text(model, "a live-in value"), reader.text(model, "an instance"));
     let (schedule, array) = (model.schedule.name.clone(), model.kernel.array(array).name.clone());

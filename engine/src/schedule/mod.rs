@@ -48,6 +48,7 @@ pub use hexagonal::Hexagon;
 pub use legality::IllegalSchedule;
 pub use parallelogram::Parallelogram;
 pub use pipelined::Pipeline;
+pub(crate) use reason::NONE_IS_LEGAL;
 pub use rewriter::Rewriter;
 pub use skewed::Leaning;
 pub use transform::TransformError;

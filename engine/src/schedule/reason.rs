@@ -12,6 +12,9 @@ use crate::kernel::affine::Affine;
 use crate::kernel::domain_text;
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 
+/// How a message goes on about instances that nobody can order.
+pub(crate) const NONE_IS_LEGAL: &str = "so no schedule of this kernel can be legal";
+
 /// An instance in the wrong order; none for what happens outside the run.
 pub(super) struct Offender(pub(super) Option<(StmtId, Vec<i64>)>);
 
@@ -29,7 +32,7 @@ impl Offender {
 pub(super) fn reason(model: &Model<'_, '_>, first: &Offender, second: &Offender) -> String {
     let (Some((a, from)), Some((b, to))) = (&first.0, &second.0) else { return String::new() };
     if a == b && from == to {
-        return "; an instance reads everything before it writes, so no schedule of this kernel can be legal".into();
+        return format!("; an instance reads everything before it writes, {NONE_IS_LEGAL}");
     }
     let (Some(one), Some(other)) = (time_of(model, *a, from), time_of(model, *b, to)) else { return String::new() };
     let text = |time: &[i64]| time.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");

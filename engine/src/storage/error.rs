@@ -26,8 +26,8 @@ pub enum MappingError {
         /// The array.
         array: String,
     },
-    /// The number of cells leaves 63 bits.
-    #[error("buffer `{buffer}` would need more than 2^63 cells (moduli {moduli:?})")]
+    /// The bytes, or even the cells, leave 63 bits.
+    #[error("buffer `{buffer}` would need 2^63 bytes or more (moduli {moduli:?})")]
     TooManyCells {
         /// The buffer.
         buffer: String,

@@ -2,7 +2,7 @@
 
 use crease::kernel::graph::Kernel;
 use crease::storage::MappingError;
-use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, PlanError, StrategyChoice};
+use crease::{AnalysisError, Error, LowerError, MachineModel, Plan, PlanBuilder, PlanError, StrategyChoice};
 
 use super::cases::Cases;
 
@@ -56,6 +56,19 @@ fn requests(cases: &mut Cases) {
     let kernel =
         "kernel scalar() { output b[x]: f64 for 0 <= x < 8 S[x, k] for 0 <= x < 8 and 0 <= k < 2 { b[x] = 1.0 } }";
     cases.add_engine("a kernel without schedules that writes a cell for every k", plan(kernel).build());
+    let kernel = "kernel cycle() { temp s[x]: f64 for 0 <= x < 8 output b[x]: f64 for 0 <= x < 8
+        S[x] for 0 <= x < 8 { s[x] = b[x] } B[x] for 0 <= x < 8 { b[x] = s[x] } }";
+    cases.add_engine(
+        "a kernel without schedules, whose statements read what the other one writes",
+        plan(kernel).build(),
+    );
+    let unwritten = "temp u[x]: f64 for 0 <= x < 8 S[x] for 0 <= x < 8 { b[x] = u[x] }";
+    cases.add_engine("a kernel without schedules that reads what nothing writes", small(unwritten));
+    for page_bytes in [0, 1, 1000, 2048, 12288] {
+        let machine = MachineModel::detect().double_map_bytes(Some(page_bytes));
+        let plan = line().size("N", 8).machine(machine).build();
+        cases.add_engine(&format!("`line` for pages of {page_bytes} bytes"), plan);
+    }
     cases.add_engine("`line` with a size `M`", line().size("N", 8).size("M", 8).build());
     cases.add_engine("`line` without a size", line().build());
     cases.add_engine("`line`, where N >= 3, at N = 2", line().size("N", 2).build());
@@ -204,6 +217,7 @@ fn lowering(cases: &mut Cases) {
     };
     let invalid = LowerError::Program { kernel: "rows".to_string(), fault };
     cases.add_made_up("no kernel of a test has bounds of a thousand terms", invalid);
-    let floor = "S[x] for 0 <= x < 8 { b[x] = index(floor(x / 2)) } schedule s { S -> [x] }";
-    cases.add_engine("the number floor(x/2) in an expression", small(floor));
+    let reason = "a loop that does not compare its iterator with a bound".to_string();
+    let loops = LowerError::Loops { schedule: "rows".to_string(), reason };
+    cases.add_made_up("isl makes other loops of the schedules of the tests", loops);
 }

@@ -54,10 +54,10 @@ pub enum KernelErrorKind {
     /// `2*i mod 3`, which isl and C read differently.
     #[error("ambiguous `mod` after a product: write `(..) mod k` or `k*(..)`")]
     AmbiguousMod,
-    /// A divisor or modulus that is not positive.
-    #[error("the divisor {value} is not positive")]
+    /// A divisor, modulus or size that is not positive.
+    #[error("{value} is not positive: divisors and sizes are at least 1")]
     NotPositive {
-        /// The divisor.
+        /// The number.
         value: i64,
     },
     /// A divisor or modulus that is a name.
@@ -153,7 +153,7 @@ pub enum KernelErrorKind {
         hint: &'static str,
     },
     /// A function with another number of arguments.
-    #[error("`{function}` takes {expected} arguments but {found} were given")]
+    #[error("`{function}` is called with {found} argument(s) but takes {expected}")]
     ArgumentCount {
         /// The function.
         function: String,

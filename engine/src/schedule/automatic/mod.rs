@@ -77,6 +77,8 @@ pub(crate) struct Candidate {
 pub(crate) enum NoCandidates {
     /// In words.
     Because(String),
+    /// In words, where a schedule that somebody writes would do no better.
+    Hopeless(String),
     /// A number left 64 bits.
     Overflow(AffineOverflow),
 }
@@ -96,7 +98,7 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
     // What cannot be told apart where it is written may be where it reads.
     let at_zero = beside(Missing::AtZero);
     let (mut plain, mut found) = match at_zero {
-        Err(NoCandidates::Because(_)) => beside(Missing::WhereRead).or(at_zero)?,
+        Err(NoCandidates::Because(_) | NoCandidates::Hopeless(_)) => beside(Missing::WhereRead).or(at_zero)?,
         _ => at_zero?,
     };
     if !plain.has_lanes

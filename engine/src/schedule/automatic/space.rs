@@ -82,7 +82,9 @@ impl CommonSpace {
         let mut ranges = Vec::new();
         for (stmt, coordinates) in kernel.stmts().iter().zip(&coordinates) {
             let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
-            let Ok(range) = range else { return because(format!("`{}` has no box of iterations", stmt.name)) };
+            let Ok(range) = range else {
+                return Err(NoCandidates::Hopeless(format!("`{}` has no box of iterations", stmt.name)));
+            };
             let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
             // What has one value only need not be told apart.
             let is_apart =
