@@ -122,6 +122,13 @@ fn next_token(source: &str, at: usize, end: usize) -> Parsed<(Token<'_>, usize)>
     }
     if first.is_ascii_digit() {
         let len = number_len(rest.as_bytes());
+        if let Some(text) = malformed(rest, len) {
+            let kind = KernelErrorKind::BadNumber {
+                text: text.into(),
+                expected: "a number: digits are decimal and not grouped",
+            };
+            return Err(Failure::new(kind, at));
+        }
         return Ok((Token::Number(&rest[..len]), at + len));
     }
     if first == '"' {
@@ -133,6 +140,16 @@ fn next_token(source: &str, at: usize, end: usize) -> Parsed<(Token<'_>, usize)>
         Some(p) => Ok((Token::Punct(p), at + p.len())),
         None => Err(Failure::new(KernelErrorKind::UnexpectedCharacter { found: first }, at)),
     }
+}
+
+/// What other languages take for a number, `1_000` or `0x10`, where a number of this length begins. No name begins with
+/// `_`, and nobody means 0 times a name.
+fn malformed(rest: &str, len: usize) -> Option<&str> {
+    let behind = &rest.as_bytes()[len..];
+    let is_grouped = behind.first() == Some(&b'_');
+    let is_radix = &rest[..len] == "0" && matches!(behind, [b'x' | b'X' | b'b' | b'o', b'0'..=b'9', ..]);
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    (is_grouped || is_radix).then(|| &rest[..end])
 }
 
 /// Length of `digits [. digits] [e [+-] digits]`; what does not complete a part is left out, so `3e` is `3` times `e`,
@@ -160,6 +177,14 @@ mod tests {
     fn words(text: &str) -> Vec<String> {
         let tokens = lex(text, 0..text.len(), Comments::Allowed).unwrap();
         tokens.iter().map(|t| text[t.at.clone()].to_string()).collect()
+    }
+
+    #[test]
+    fn numbers_of_other_languages_are_none() {
+        for text in ["0x10", "1_000", "0b1"] {
+            assert!(lex(text, 0..text.len(), Comments::Allowed).is_err(), "{text}");
+        }
+        assert_eq!(words("2x1 + 0*x"), ["2", "x1", "+", "0", "*", "x"]);
     }
 
     #[test]
