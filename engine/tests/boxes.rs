@@ -69,6 +69,8 @@ fn boxes_that_come_again_are_their_cells_at_every_step() {
     let boxes = [
         (region![2..9, ..], s![2..9, ..]),
         (region![3..=10, -1..35], s![3..=10, 2..38]),
+        (region![4.., ..=30], s![4.., ..34]),
+        (region![..7, -1..], s![..7, 2..]),
         (Region::new([IndexRange::from(..).every(2), IndexRange::from(-2..40)]), s![..;2, 1..]),
     ];
     for (schedule, strategy) in [

@@ -3,7 +3,7 @@
 //! In: ranges of index values as the kernel's text has them, each with a stride.   Out: [`Axis`] per index, inside the
 //! array, or an error that names the index and the numbers.
 
-use std::ops::{Range, RangeFull, RangeInclusive};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::run::RunError;
 
@@ -51,6 +51,10 @@ enum Values {
     One(i64),
     /// From the first to before the second.
     From(i64, i128),
+    /// From this one to the last.
+    Onwards(i64),
+    /// From the first to before this one.
+    Before(i128),
 }
 
 /// A [`Region`] of ranges: `region![.., 0..n, 5, IndexRange::from(..).every(2)]`.
@@ -108,6 +112,24 @@ impl From<i64> for IndexRange {
 impl From<Range<i64>> for IndexRange {
     fn from(range: Range<i64>) -> Self {
         IndexRange { values: Values::From(range.start, i128::from(range.end)), step: 1 }
+    }
+}
+
+impl From<RangeFrom<i64>> for IndexRange {
+    fn from(range: RangeFrom<i64>) -> Self {
+        IndexRange { values: Values::Onwards(range.start), step: 1 }
+    }
+}
+
+impl From<RangeTo<i64>> for IndexRange {
+    fn from(range: RangeTo<i64>) -> Self {
+        IndexRange { values: Values::Before(i128::from(range.end)), step: 1 }
+    }
+}
+
+impl From<RangeToInclusive<i64>> for IndexRange {
+    fn from(range: RangeToInclusive<i64>) -> Self {
+        IndexRange { values: Values::Before(i128::from(range.end) + 1), step: 1 }
     }
 }
 
@@ -169,6 +191,8 @@ impl IndexRange {
             Values::All => (low, i128::from(high) + 1),
             Values::One(value) => (value, i128::from(value) + 1),
             Values::From(first, end) => (first, end),
+            Values::Onwards(first) => (first, i128::from(high) + 1),
+            Values::Before(end) => (low, end),
         };
         let values = end - i128::from(first);
         let kept = !matches!(self.values, Values::One(_));
