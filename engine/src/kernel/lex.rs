@@ -184,7 +184,7 @@ mod tests {
         for text in ["0x10", "1_000", "0b1"] {
             assert!(lex(text, 0..text.len(), Comments::Allowed).is_err(), "{text}");
         }
-        assert_eq!(words("2x1 + 0*x"), ["2", "x1", "+", "0", "*", "x"]);
+        assert_eq!(words("2x1 + 0*x"), ["2", "x1", "+", "0", "*", "x", ""]);
     }
 
     #[test]
