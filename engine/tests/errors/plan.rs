@@ -62,6 +62,8 @@ fn requests(cases: &mut Cases) {
         "a kernel without schedules, whose statements read what the other one writes",
         plan(kernel).build(),
     );
+    let kernel = "kernel itself() { output b[x]: f64 for 0 <= x < 8 S[x] for 0 <= x < 8 { b[x] = b[x] + 1 } }";
+    cases.add_engine("a kernel without schedules, whose statement reads what it writes", plan(kernel).build());
     let unwritten = "temp u[x]: f64 for 0 <= x < 8 S[x] for 0 <= x < 8 { b[x] = u[x] }";
     cases.add_engine("a kernel without schedules that reads what nothing writes", small(unwritten));
     for page_bytes in [0, 1, 1000, 2048, 12288] {
