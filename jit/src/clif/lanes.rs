@@ -310,10 +310,15 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// `first + increment * j` for each lane, converted from the exact integer.
+    /// `first + increment * j` for each lane, converted from the exact integer. One that does not move is converted once.
     fn index(&mut self, block: &Block<'_, '_, 'a>, at: usize, ty: ValueType) -> Value {
         let (first, increment) = block.run.indices[&at];
         let first = self.kept(first);
+        if increment == 0 {
+            let (vector, only) = (register_in(block.shape, ty), self.value(first));
+            let scalar = self.b.ins().fcvt_from_sint(vector.lane_type(), only);
+            return self.splat(vector, scalar);
+        }
         let moved = self.mul(block.index(), Num::Const(increment));
         let start = self.add(first, moved);
         let vector = register_in(block.shape, ty);

@@ -108,7 +108,8 @@ pub(super) struct StripPlan<'a> {
     pub(super) elements: Vec<Element>,
     /// The operations that stores need, without literals, in the order of emission.
     pub(super) needed: Vec<usize>,
-    /// For each operation, whether literals and cells that the strip does not write decide it alone.
+    /// For each operation, whether literals, indices that do not move and cells that the strip does not write decide it
+    /// alone.
     pub(super) is_invariant: Vec<bool>,
     /// For each operation, whether it is a load of cells that the strip does not write.
     pub(super) unwritten: Vec<bool>,
@@ -149,9 +150,11 @@ impl<'a> StripPlan<'a> {
         let mut literals = literals(strip, &order);
         let held = pressure(strip, &order) + literals.len() + invariants.len();
         let literals_in_registers = held < shared.options.isa.vector_registers as usize;
-        // A result that is spilled costs as much as a sum of two literals, but not as much as a division.
-        let is_slow =
-            |at: &usize| matches!(strip.ops[*at], Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _));
+        // A result that is spilled costs as much as a sum of two literals, but not as much as a division
+        // or as an integer that is converted and repeated.
+        let is_slow = |at: &usize| {
+            matches!(strip.ops[*at], Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _) | Op::Index { .. })
+        };
         if !literals_in_registers && !invariants.iter().any(is_slow) {
             (invariants, order) = (Vec::new(), all.clone());
             literals = self::literals(strip, &order);
@@ -249,14 +252,15 @@ fn literals(strip: &Strip, order: &[usize]) -> Vec<Literal> {
     literals
 }
 
-/// Operations on literals and on single cells that the strip does not write. They have the same result in every
-/// iteration, and nothing happens if they are computed for none.
+/// Indices that do not move, and operations on these, on literals and on single cells that the strip does not write.
+/// They have the same result in every iteration, and nothing happens if they are computed for none.
 fn invariant_operations(strip: &Strip, unwritten: &[bool]) -> Vec<bool> {
     let mut invariant = vec![false; strip.ops.len()];
     for (at, op) in strip.ops.iter().enumerate() {
         let known = |id: ValueId| invariant[id.index()] || Literal::of(&strip.ops[id.index()]).is_some();
         invariant[at] = match op {
-            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Store { .. } => false,
+            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Store { .. } => false,
+            Op::Index { step, .. } => *step == 0,
             Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
             Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].is_fixed(),
             Op::Lookup { stream, .. } => strip.streams[stream.index()].is_fixed() && op.operands().all(known),

@@ -10,7 +10,7 @@
 use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
 use super::address::StreamAddress;
-use super::conversions::conversion_constants;
+use super::conversions::{INT64, conversion_constants};
 use super::eligible::{are_eligible, numbers};
 use super::facts::StripFacts;
 use super::integers::integer_constants;
@@ -85,6 +85,8 @@ pub(crate) struct Body<'a> {
     pub(crate) each: Vec<usize>,
     /// Constants.
     pub(crate) pool: Pool,
+    /// Steps of indices that are counted in vectors: of each, its multiples by lane are kept beside the constants.
+    pub(crate) steps: Vec<i64>,
     /// The stores of the strip.
     stores: Vec<usize>,
     /// For the place in `each` of a store, the loads before it that stay where they were only until then.
@@ -119,6 +121,7 @@ impl<'a> Body<'a> {
             once: Vec::new(),
             each: Vec::new(),
             pool: Pool::default(),
+            steps: Vec::new(),
             stores: (0..count).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect(),
             overwritten: FxHashMap::default(),
         };
@@ -177,6 +180,12 @@ impl<'a> Body<'a> {
                 self.add_constants_of_conversion(number, Number::of_cells(self.addresses[stream.index()].element));
             }
             Op::Convert(_, from) => self.add_constants_of_conversion(self.number_of(from), number),
+            Op::Index { step, .. } if step != 0 && self.shape.counts_in_vectors(number) => {
+                self.add_constants_of_conversion(INT64, number);
+                if !self.steps.contains(&step) {
+                    self.steps.push(step);
+                }
+            }
             Op::Lookup { stream, values, .. } => {
                 let element = self.addresses[stream.index()].element;
                 let (cell, has_masks) = (Number::of_cells(element), self.shape.features.masks > 0);

@@ -12,6 +12,8 @@ use crease_program::ValueType;
 use super::integers::{LOW_BYTES, LOW_WORDS, LOWEST_BYTES, greatest};
 use super::shape::Number;
 
+/// Integers of 64 bits, signed.
+pub(crate) const INT64: Number = Number::Integer(ValueType::I64);
 /// The bits of 2^52: what is added to it as a double stands in the lowest bits.
 pub(crate) const TWO_52: u64 = 0x4330_0000_0000_0000;
 /// The bits of 2^84 + 2^63, which the upper half of a signed integer is turned over with.

@@ -27,7 +27,7 @@ use super::aligned_stores::AlignedStores;
 use super::allocate::allocate;
 use super::allocation::{Allocation, SharedLoads};
 use super::body::Body;
-use super::conversions::conversion_instructions;
+use super::conversions::{INT64, conversion_instructions};
 use super::eligible::numbers_of;
 use super::facts::StripFacts;
 use super::few_alive::with_few_alive;
@@ -58,7 +58,7 @@ pub(crate) struct WideStrip<'a> {
     pub(crate) aligned_stores: Option<AlignedStores>,
     /// The number of iterations, if nothing else than blocks of this many is to be run.
     pub(crate) fixed_length: Option<i64>,
-    /// The index operations of each iteration.
+    /// Its index operations.
     pub(crate) indices: Vec<usize>,
     /// Its lookups.
     pub(crate) lookups: Vec<usize>,
@@ -71,7 +71,9 @@ pub(super) fn choose<'a>(
     options: &CompileOptions,
 ) -> Option<WideStrip<'a>> {
     let (number, is_mixed) = numbers_of(facts)?;
-    let shapes: Vec<Shape> = Shape::all(features, number, is_mixed, facts.strip.lanes).collect();
+    let moves = |at: &usize| matches!(facts.strip.ops[*at], Op::Index { step, .. } if step != 0);
+    let counts = facts.order.iter().any(moves);
+    let shapes: Vec<Shape> = Shape::all(features, (number, is_mixed), counts, facts.strip.lanes).collect();
     let wanted = match options.width {
         VectorWidth::Auto => None,
         VectorWidth::Bits256 => Some(32),
@@ -151,7 +153,7 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
     let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
-    let indices = body.each.iter().copied().filter(is_index).collect();
+    let indices = body.once.iter().chain(&body.each).copied().filter(is_index).collect();
     Some((least, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
 }
 
@@ -325,7 +327,25 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
 fn machine_instructions(inst: &Inst, number: Number, shape: Shape) -> f64 {
     match number {
         Number::Integer(ty) => integers::machine_instructions(inst, ty, shape.features.masks > 0),
-        Number::F64 | Number::F32 => 1.0,
+        Number::F64 | Number::F32 => match inst {
+            Inst::Index { .. } => index_instructions(number, shape),
+            _ => 1.0,
+        },
+    }
+}
+
+/// Instructions that make an index that moves: a number is repeated and counted on from lane to lane, and what
+/// [`conversion_instructions`] says converts the lanes; or each lane is converted, and written, by itself.
+fn index_instructions(number: Number, shape: Shape) -> f64 {
+    if !shape.counts_in_vectors(number) {
+        return 4.0 * shape.lanes() as f64;
+    }
+    let has_masks = shape.features.masks > 0;
+    let repeated = if has_masks { 1.0 } else { 2.0 };
+    match shape.lanes() * INT64.bytes() > shape.features.widths[0] {
+        // Both halves of the lanes, and one instruction that joins them.
+        true => repeated + 2.0 * (1.0 + conversion_instructions(INT64, number, has_masks)) + 1.0,
+        false => repeated + 1.0 + conversion_instructions(INT64, number, has_masks),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) addresses: &'a [StreamAddress],
     /// The operations that stores need, literals left out, in an order that keeps what may alias in order.
     pub(crate) order: &'a [usize],
-    /// By operation: whether literals and cells that the strip does not write decide it alone.
+    /// By operation: whether literals, indices that do not move and cells that the strip does not write decide it alone.
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],

@@ -5,7 +5,7 @@ use crease_program::{Element, ValueType};
 /// Bytes of a line of the caches.
 pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
-/// Vector registers that strips of integers or of mixed types keep for what is between the instructions of one
+/// Vector registers that strips of integers, of mixed types or with indices that move keep for what is between the instructions of one
 /// operation.
 pub(crate) const INTEGER_SCRATCH: usize = 3;
 
@@ -105,6 +105,8 @@ pub(crate) struct Shape {
     /// Whether the strip has numbers of several types. Then a vector of each has as many lanes as one of the widest,
     /// and is the lower part of a register.
     pub(crate) is_mixed: bool,
+    /// Whether the strip has index operations that move.
+    pub(crate) counts: bool,
 }
 
 impl Shape {
@@ -112,11 +114,12 @@ impl Shape {
     /// narrowest has.
     pub(crate) fn all(
         features: &'static Features,
-        number: Number,
-        is_mixed: bool,
+        (number, is_mixed): (Number, bool),
+        counts: bool,
         lanes: u32,
     ) -> impl Iterator<Item = Shape> {
-        let shapes = features.widths.iter().map(move |bytes| Shape { features, bytes: *bytes, number, is_mixed });
+        let widths = features.widths.iter().copied();
+        let shapes = widths.map(move |bytes| Shape { features, bytes, number, is_mixed, counts });
         shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
     }
 
@@ -125,10 +128,19 @@ impl Shape {
         !self.is_mixed && !self.number.is_integer()
     }
 
-    /// Vector registers that values may be assigned. Operations on integers, and conversions, that take several
+    /// Vector registers that values may be assigned. Operations on integers, conversions and indices that take several
     /// instructions have the last ones for what is between.
     pub(crate) fn registers(self) -> usize {
-        self.features.registers - if self.is_float() { 0 } else { INTEGER_SCRATCH }
+        // With AVX-512 an index takes its own register alone if it is a double.
+        let is_in_one = self.features.masks > 0 && self.number == Number::F64;
+        let keeps_none = self.is_float() && (!self.counts || is_in_one);
+        self.features.registers - if keeps_none { 0 } else { INTEGER_SCRATCH }
+    }
+
+    /// Whether indices of a type that move are counted and converted in vectors; AVX2 converts no 64-bit integers to
+    /// floats, and rounding twice, by way of doubles, would be another number.
+    pub(crate) fn counts_in_vectors(self, number: Number) -> bool {
+        self.features.masks > 0 || number == Number::F64
     }
 
     /// Mask registers that values may be assigned; conversions have the last one for what is between.

@@ -38,6 +38,8 @@ pub(super) struct Assembler {
     jumps: Vec<(usize, usize)>,
     /// Uses of constants: the place of the displacement, of the end of the instruction, and which constant.
     constants: Vec<(usize, usize, usize)>,
+    /// The same of vectors of other numbers, by their distance in bytes from the first of them.
+    vectors: Vec<(usize, usize, usize)>,
     /// Labels of the text so far.
     labels: usize,
     /// What was assembled, if it is wanted.
@@ -54,6 +56,7 @@ impl Assembler {
             position: 0,
             jumps: Vec::new(),
             constants: Vec::new(),
+            vectors: Vec::new(),
             labels: 0,
             text: text.then(String::new),
             note: None,
@@ -114,6 +117,19 @@ impl Assembler {
         constant: usize,
         value: impl FnOnce() -> String,
     ) {
+        let (at, end) = self.put_relative(instruction, value);
+        self.constants.push((at, end, constant));
+    }
+
+    /// Appends an instruction whose memory operand, one of [`Assembler::constant_operand`], is `bytes` behind the first
+    /// of the vectors that are no constants; the text shows its `value`.
+    pub(super) fn put_with_vector(&mut self, instruction: &Instruction, bytes: usize, value: impl FnOnce() -> String) {
+        let (at, end) = self.put_relative(instruction, value);
+        self.vectors.push((at, end, bytes));
+    }
+
+    /// Appends an instruction with a displacement that is found out in the end: where it is, and what it counts from.
+    fn put_relative(&mut self, instruction: &Instruction, value: impl FnOnce() -> String) -> (usize, usize) {
         let start = self.position;
         self.encode(instruction);
         self.instruction_line(|| {
@@ -121,7 +137,7 @@ impl Assembler {
             as_text(instruction).replace(&target, &format!("[{}]", value()))
         });
         let offset = self.encoder.get_constant_offsets().displacement_offset();
-        self.constants.push((start + offset, self.position, constant));
+        (start + offset, self.position)
     }
 
     /// Appends a jump to a place that is still to come.
@@ -175,8 +191,8 @@ impl Assembler {
         }
     }
 
-    /// The code, with `constants` of `bytes` bytes each behind it, and its text.
-    pub(super) fn finish(mut self, constants: &[u8], bytes: usize) -> (Vec<u8>, String) {
+    /// The code, with `constants` of `bytes` bytes each and `vectors` behind it, and its text.
+    pub(super) fn finish(mut self, constants: &[u8], bytes: usize, vectors: &[u8]) -> (Vec<u8>, String) {
         let mut code = self.encoder.take_buffer();
         code.resize(code.len().next_multiple_of(64), 0xcc);
         let pool = code.len();
@@ -190,7 +206,15 @@ impl Assembler {
         for (at, end, constant) in self.constants {
             patch(at, end, pool + constant * bytes);
         }
+        let first = (pool + constants.len()).next_multiple_of(64);
+        for (at, end, behind) in self.vectors {
+            patch(at, end, first + behind);
+        }
         code.extend_from_slice(constants);
+        if !vectors.is_empty() {
+            code.resize(first, 0);
+            code.extend_from_slice(vectors);
+        }
         (code, self.text.unwrap_or_default())
     }
 }

@@ -15,7 +15,8 @@ use super::encode::{Encoding, FREE_MASK, Source};
 use super::integer_codes::{narrowing_code, widening_code};
 use super::kinds::{Form, Kind};
 use crate::vector::{
-    Arith, BOTH_HALVES, Class, Number, Reg, TWO_52, UPPER_HALF, ends, float_bits, greatest, has_highest, kept_lanes,
+    Arith, BOTH_HALVES, Class, INT64, Number, Reg, TWO_52, UPPER_HALF, ends, float_bits, greatest, has_highest,
+    kept_lanes,
 };
 use crease_program::{ShiftOp, ValueType};
 use iced_x86::{Code, Instruction, Register};
@@ -23,7 +24,6 @@ use iced_x86::{Code, Instruction, Register};
 /// Integers of 32 bits, which most conversions pass through.
 const INT32: Number = Number::Integer(ValueType::I32);
 const UINT32: Number = Number::Integer(ValueType::U32);
-const INT64: Number = Number::Integer(ValueType::I64);
 
 /// Where the lower halves of 64-bit integers go to the lower half of each 128 bits (`vpshufd`).
 const LOWER_HALVES: u32 = 0x88;
@@ -183,7 +183,7 @@ impl Encoding<'_, '_> {
     }
 
     /// 64-bit integers as doubles (AVX2): each half is exact above a power of two, and only the sum of both is rounded.
-    fn long_to_doubles(&mut self, to: Reg, from: Reg) {
+    pub(super) fn long_to_doubles(&mut self, to: Reg, from: Reg) {
         let number = Number::F64;
         let [high, low] = [1, 2].map(|at| self.of(self.between(at), number));
         let (to, from) = (self.of(to, number), self.of(from, number));

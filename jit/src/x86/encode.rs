@@ -64,7 +64,7 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) scalar_offset: &'b dyn Fn(ScalarId) -> i32,
     /// Slots in the frame.
     pub(super) slots: usize,
-    /// A slot for numbers that are converted one by one.
+    /// A slot for numbers that are converted one by one, if any are.
     pub(super) conversion_slot: usize,
     /// Which scratch register comes next.
     pub(super) next_scratch: usize,
@@ -302,7 +302,7 @@ impl Encoding<'_, '_> {
     }
 
     /// Bytes of a vector of this block.
-    fn vector_bytes(&self) -> i64 {
+    pub(super) fn vector_bytes(&self) -> i64 {
         match self.extent {
             _ if self.body.shape.is_mixed => self.body.shape.bytes_of(self.number),
             Extent::Single | Extent::Part(_) => 16,

@@ -1,11 +1,10 @@
-//! Floating-point numbers that are converted one way or the other: cells of bytes and of half precision, and indices.
+//! Floating-point numbers that are converted one way or the other: cells of bytes and of half precision.
 //!
-//! In: a load or a store of such cells, or an index operation, of a block.   Out: code.
+//! In: a load or a store of such cells, of a block.   Out: code.
 
-use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
+use super::encode::{Encoding, REMAINDER, SCRATCH, Source};
 use super::kinds::Kind;
 use crate::vector::{Extent, Memory, Reg};
-use crease_program::Op;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The lower 16 bits of [`SCRATCH`].
@@ -51,37 +50,6 @@ impl Encoding<'_, '_> {
     /// Size of as many 32-bit integers as a vector has lanes; at least the smallest register.
     fn narrow_bytes(&self) -> i64 {
         (4 * self.body.shape.lanes()).max(16)
-    }
-
-    /// `first + step * j`, lane by lane: exact integers, each rounded once.
-    pub(super) fn index(&mut self, to: Reg, index: usize) {
-        let Op::Index { step, .. } = self.body.strip.ops[index] else { unreachable!("chosen for index operations") };
-        let entry = self.indices.iter().position(|known| *known == index).expect("every index has an entry");
-        let (number, lanes) = (self.number, self.body.shape.lanes());
-        let value = SCRATCH[0];
-        let entry = memory(TABLE, 8 * (self.pointers.len() + entry) as i64);
-        let step = i32::try_from(step).expect("larger steps are not eligible");
-        self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, value, ITERATION, step));
-        self.two(Code::Add_r64_rm64, value, Source::Memory(entry));
-        let ahead = i32::try_from(self.copy * lanes * i64::from(step)).expect("steps and copies are small");
-        self.put(Instruction::with2(Code::Add_rm64_imm32, value, ahead));
-        let first = self.sized(to, 16);
-        let convert = self.code(Kind::FromInteger);
-        if self.extent == Extent::Single {
-            return self.three(convert, first, first, Source::Register(value));
-        }
-        for lane in 0..lanes {
-            self.three(convert, first, first, Source::Register(value));
-            assert!(self.conversion_slot < self.slots, "a conversion has a slot in the frame");
-            let place =
-                memory(Register::RSP, self.conversion_slot as i64 * self.body.shape.bytes + lane * number.bytes());
-            self.put(Instruction::with2(self.code(Kind::StoreFirst), place, first));
-            if lane + 1 < lanes {
-                self.put(Instruction::with2(Code::Add_rm64_imm32, value, step));
-            }
-        }
-        let all = self.slot(self.conversion_slot);
-        self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
     }
 
     /// Rounds numbers to `f16` cells.

@@ -22,7 +22,7 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use crease_program::Element;
+use crease_program::{Element, Op};
 
 use super::alignment_slot::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
@@ -73,7 +73,7 @@ impl Target for Avx {
         let early = loads_early(strip, *self);
         Function { encoding: &mut encoding, homes: &homes, strip, allocation: &strip.allocation, early }.emit();
         let entry_bytes = pool_entry(*self, body);
-        let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes);
+        let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes, &multiples(body));
         Encoded { bytes, text }
     }
 }
@@ -125,7 +125,12 @@ impl Homes {
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
         let has_halves = body.addresses.iter().any(|place| place.element == Element::F16);
-        let alignment_slot = allocation.slots + usize::from(has_indices || has_halves);
+        let is_alone = |at: &usize| {
+            let number = body.numbers[*at];
+            matches!(body.strip.ops[*at], Op::Index { step, .. } if step != 0) && !body.shape.counts_in_vectors(number)
+        };
+        let converts_alone = has_halves || strip.indices.iter().any(is_alone);
+        let alignment_slot = allocation.slots + usize::from(converts_alone);
         let slots = alignment_slot + usize::from(strip.aligned_stores.is_some());
         let frame_bytes = slots as i64 * body.shape.bytes;
         // Memory safety rests on it: nothing touches the pages that a larger frame would step over.
@@ -173,6 +178,13 @@ fn pool(body: &Body<'_>, entry_bytes: usize) -> Vec<u8> {
     let number = if body.shape.is_float() { body.shape.number.bytes() as usize } else { 8 };
     let entry = |bits: &u64| bits.to_le_bytes()[..number].repeat(entry_bytes / number);
     body.pool.bits.iter().flat_map(entry).collect()
+}
+
+/// What indices that move add to that of the first lane, by lane, of each step.
+fn multiples(body: &Body<'_>) -> Vec<u8> {
+    let of_lanes = |step: &i64| (0..body.shape.lanes()).flat_map(|lane| (step * lane).to_le_bytes()).collect();
+    let all: Vec<Vec<u8>> = body.steps.iter().map(of_lanes).collect();
+    all.concat()
 }
 
 /// Puts the parts together.
@@ -390,10 +402,10 @@ impl Function<'_, '_, '_> {
 
     /// Whether a block can run in vectors of half the size: where nothing is converted on the way.
     fn has_half_vectors(&self) -> bool {
-        let Encoding { isa, body, indices, .. } = &*self.encoding;
+        let Encoding { isa, body, .. } = &*self.encoding;
         let converts = body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
         let is_float = body.shape.is_float();
-        *isa == Avx::Avx512 && body.shape.bytes == 64 && is_float && indices.is_empty() && !converts
+        *isa == Avx::Avx512 && body.shape.bytes == 64 && is_float && !converts
     }
 
     /// What is left with AVX2: floating-point numbers of one type cell by cell, all else in parts of vectors.

@@ -154,6 +154,11 @@ fn random(seed: u64) -> (String, Vec<i64>) {
                 _ => format!("{} %{a}", ["neg", "abs", "sqrt", "floor", "nearest"][random.usize(0..5)]),
             },
             (8, _) => format!("{} %{a}, %{b}", ["add_sat", "sub_sat", "bit_and", "bit_xor"][random.usize(0..4)]),
+            (9, _) if is_float && random.bool() => {
+                let first = [0, 1 << 24, 1 << 53][random.usize(0..3)] + random.i64(-400..400);
+                let step = [0, 1, -1, random.i64(-9..10)][random.usize(0..4)];
+                format!("index {first} step {step}: {ty}")
+            }
             (9, _) if is_float => format!("{ty} {:?}", f64::from(random.i32(-640..640)) / 8.0),
             (9, _) => format!("shift_right %{a}, {}", random.u8(0..bits)),
             (10 | 11, Some(truth)) => format!("select %{truth}, %{a}, %{b}"),

@@ -131,6 +131,36 @@ fn opaque_functions_and_indices_agree() {
     agree(text, &[5], &[0.1, 0.7], &[1, 2, 4, 8]);
 }
 
+/// Indices in wide vectors, at rest and moving, where doubles and floats leave integers out.
+#[test]
+fn indices_agree_at_all_sizes() {
+    for ty in ["f64", "f32"] {
+        for step in [0_i64, 1, -1, 3, -1_048_576] {
+            let text = format!(
+                "program indices(a) {{
+                   buffer out: {ty}[80] write
+                   let v7 = $a * 1
+                   strip v0 in -5 .. 72 lanes 16 {{
+                     m0 = out[pos 1, stride 1]
+                     %0 = index v7 + 3 step {step}: {ty}
+                     %1 = {ty} 0.5
+                     %2 = add %0, %1
+                     %3 = index 7 step 1: {ty}
+                     %4 = div %3, %2
+                     %5 = add %4, %0
+                     %6: store m0, %5
+                   }}
+                 }}"
+            );
+            let bases =
+                [0, -30, (1 << 24) - 20, -(1 << 31) - 9, (1 << 40) + 1, (1 << 53) - 30, -(1 << 53) - 31, (1 << 62) + 7];
+            for base in bases {
+                agree(&text, &[base], &[], &[4, 8, 16]);
+            }
+        }
+    }
+}
+
 /// Integers: every operation, constant and not, around zero and at the ends.
 #[test]
 fn integer_expressions_agree() {

@@ -384,8 +384,14 @@ impl Strip {
             (18 | 19, ..) => write!(text, "{}", self.bits(&a, &b)),
             (9, ..) => write!(text, "{ty} {:?}", f64::from(self.random.i32(-64..64)) / 8.0),
             (10, ..) => write!(text, "scalar {}", if self.double { "d" } else { "s" }),
-            (11, ..) if self.random.u8(0..4) == 0 => {
-                write!(text, "index v9 + 3 step {}: {ty}", self.random.i64(-3..4))
+            (11, ..) if self.random.u8(0..2) == 0 => {
+                // Small ones, and those around where numbers of each type begin to leave integers out.
+                let near =
+                    [0, 0, 0, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1 << 53, (1 << 62) + 1][self.random.usize(0..9)];
+                let first = near * [1, -1][self.random.usize(0..2)] + self.random.i64(-400..400);
+                let step =
+                    [0, 1, -1, self.random.i64(-3..4), self.random.i64(-1 << 20..1 << 20)][self.random.usize(0..5)];
+                write!(text, "index v9 {} {} step {step}: {ty}", if first < 0 { '-' } else { '+' }, first.abs())
             }
             (12, ..) if self.odd.conversions => {
                 let other = self.other();
