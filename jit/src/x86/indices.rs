@@ -18,8 +18,6 @@ use iced_x86::{Code, Instruction, Register};
 
 /// Holds the integer of the first lane.
 const VALUE: Register = SCRATCH[0];
-/// The largest vector.
-const MOST_BYTES: i64 = 64;
 
 impl Encoding<'_, '_> {
     /// `first + step * j` in each lane.
@@ -82,21 +80,21 @@ impl Encoding<'_, '_> {
             self.add_multiples(all, all, (step, 0), Form::Vex256);
             return self.long_to_doubles(to, to);
         }
-        let is_half = bytes < MOST_BYTES;
-        let (form, repeat) = match is_half {
+        let most = self.body.shape.features.widths[0];
+        let (form, repeat) = match bytes < most {
             true => (Form::Evex256, Code::EVEX_Vpbroadcastq_ymm_k1z_r64),
             false => (Form::Evex512, Code::EVEX_Vpbroadcastq_zmm_k1z_r64),
         };
         let convert = conversion_code(INT64, number, form);
-        let converted = bytes.min(MOST_BYTES) * number.bytes() / INT64.bytes();
+        let converted = bytes.min(most) * number.bytes() / INT64.bytes();
         let (all, to_converted) = (self.sized(to, bytes), self.sized(to, converted));
-        if bytes <= MOST_BYTES {
+        if bytes <= most {
             self.two(repeat, all, Source::Register(VALUE));
             self.add_multiples(all, all, (step, 0), form);
             return self.two(convert, to_converted, Source::Register(all));
         }
         let between = self.between(0);
-        let (upper, upper_converted) = (self.sized(between, MOST_BYTES), self.sized(between, converted));
+        let (upper, upper_converted) = (self.sized(between, most), self.sized(between, converted));
         self.two(repeat, upper, Source::Register(VALUE));
         self.add_multiples(all, upper, (step, 0), form);
         self.add_multiples(upper, upper, (step, lanes / 2), form);

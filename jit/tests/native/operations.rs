@@ -1,6 +1,8 @@
 //! Operations one by one: special values, conversions, opaque functions, integer expressions.
 
-use super::harness::{agree, agree_on};
+use super::harness::{agree, agree_on, verified};
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use crease_program::Program;
 
 /// Minimum, maximum, comparisons and select on NaN, infinities and both zeros; every pair of them.
 #[test]
@@ -158,6 +160,43 @@ fn indices_agree_at_all_sizes() {
                 agree(&text, &[base], &[], &[4, 8, 16]);
             }
         }
+    }
+}
+
+/// What does not move is converted once, before the loops; what moves is not converted lane by lane.
+#[test]
+fn indices_at_rest_are_converted_once_and_others_in_vectors() {
+    let text = "program indices(a) {
+      buffer x: f64[4096] read
+      buffer out: f64[4096] write
+      strip v0 in 0 .. 4096 lanes 16 {
+        m0 = x[pos 0, stride 1]
+        m1 = out[pos 0, stride 1]
+        %0 = load m0: f64
+        %1 = index 5 step STEP: f64
+        %2 = f64 0.5
+        %3 = add %1, %2
+        %4 = mul %0, %3
+        %5: store m1, %4
+      }
+    }";
+    for (choice, step, alone, sums) in [
+        (IsaChoice::Avx2, 0, 1, Some(1)),
+        (IsaChoice::Avx512, 0, 1, Some(1)),
+        (IsaChoice::Avx2, 1, 2, None),
+        (IsaChoice::Avx512, 1, 0, None),
+    ] {
+        if Isa::detect().resolve(choice).is_err() {
+            continue;
+        }
+        let program = Program::parse(&text.replace("STEP", &step.to_string())).unwrap();
+        let options = CompileOptions::default().choice(choice).max_unroll(1).texts(true);
+        let compiled = compile(&verified(&program), &options).unwrap();
+        let text: String = compiled.strips().iter().map(|strip| strip.text.as_str()).collect();
+        let count = |what: &str| text.matches(what).count();
+        // With AVX2, those that move are in the loops of single cells before and behind the vectors.
+        assert_eq!(count("vcvtsi2sd"), alone, "{choice:?}, step {step}\n{text}");
+        assert!(sums.is_none_or(|sums| count("vaddpd") == sums), "{choice:?}, step {step}\n{text}");
     }
 }
 

@@ -384,13 +384,14 @@ impl Strip {
             (18 | 19, ..) => write!(text, "{}", self.bits(&a, &b)),
             (9, ..) => write!(text, "{ty} {:?}", f64::from(self.random.i32(-64..64)) / 8.0),
             (10, ..) => write!(text, "scalar {}", if self.double { "d" } else { "s" }),
-            (11, ..) if self.random.u8(0..2) == 0 => {
+            (11, ..) if self.random.u8(0..4) == 0 => {
+                let small = self.random.i64(-3..4);
+                // What else is drawn leaves the rest of the program as it is.
+                let mut random = self.random.clone();
                 // Small ones, and those around where numbers of each type begin to leave integers out.
-                let near =
-                    [0, 0, 0, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1 << 53, (1 << 62) + 1][self.random.usize(0..9)];
-                let first = near * [1, -1][self.random.usize(0..2)] + self.random.i64(-400..400);
-                let step =
-                    [0, 1, -1, self.random.i64(-3..4), self.random.i64(-1 << 20..1 << 20)][self.random.usize(0..5)];
+                let near = [0, 0, 0, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1 << 53, (1 << 62) + 1][random.usize(0..9)];
+                let first = near * [1, -1][random.usize(0..2)] + random.i64(-400..400);
+                let step = [0, 1, -1, small, random.i64(-1 << 20..1 << 20)][random.usize(0..5)];
                 write!(text, "index v9 {} {} step {step}: {ty}", if first < 0 { '-' } else { '+' }, first.abs())
             }
             (12, ..) if self.odd.conversions => {
