@@ -3,7 +3,7 @@
 //! In: the paths that a run is to write after its last step.   Out: nothing, or why the first of them will not do.
 
 use std::fs::{self, File, OpenOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{io, process};
 
 use crate::error::CommandError;
@@ -39,6 +39,20 @@ pub(crate) fn verify_directory(path: &Path) -> Result<(), CommandError> {
 pub(crate) fn verify_replaced(path: &Path) -> Result<(), CommandError> {
     verify_file(path)?;
     verify_file(&path.with_file_name(format!(".crease-{}", process::id())))
+}
+
+/// The file that a path leads to, however it is spelled and through whatever links, whether it is there or not.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| in_its_directory(path))
+}
+
+/// A path by the place of its directory; its last part, which may be a link, is as it is.
+pub(crate) fn in_its_directory(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (fs::canonicalize(parent), path.file_name()) {
+        (Ok(parent), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use crease_pictures::PictureError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Two options say what one name is, how one array starts, or what one file is to hold.
+    /// Two options say what one name is, how one array starts, or what one file is to hold; the file of a kernel's text
+    /// counts as one.
     #[error("two options name `{name}`; which one counts?")]
     GivenTwice {
         /// The size, scalar, array, level of an array, or file.

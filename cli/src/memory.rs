@@ -102,6 +102,23 @@ pub(crate) fn verify(plan: &Plan, held: Held<'_>) -> Result<(), CommandError> {
     })
 }
 
+/// Whether there is memory for inputs over steps that numbers fill, too, once the run is there.
+///
+/// # Errors
+/// [`CommandError::Memory`].
+pub(crate) fn verify_filled(plan: &Plan, held: Held<'_>, filled: u64) -> Result<(), CommandError> {
+    let Some(available) = available_memory().filter(|available| filled > available.bytes) else { return Ok(()) };
+    let (run, initial, result) = held.bytes(&plan.footprint());
+    Err(CommandError::Memory {
+        kernel: plan.kernel().name().to_owned(),
+        run,
+        others: initial.max(result).saturating_add(filled),
+        available: available.bytes,
+        limited_by: available.limited_by.to_string(),
+        fits: "; inputs over steps are held until their steps: fewer steps would fit".to_owned(),
+    })
+}
+
 /// The most memory that this process has had, if the system tells.
 pub(crate) fn measured_peak_bytes() -> Option<u64> {
     status("VmHWM:")

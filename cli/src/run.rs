@@ -6,7 +6,7 @@
 
 use std::convert::identity;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
@@ -19,7 +19,7 @@ use crease_pictures::timeline;
 use ndarray::ArrayD;
 use ndarray_npy::{WritableElement, write_npy};
 
-use crate::destinations::{verify_directory, verify_file, verify_replaced};
+use crate::destinations::{in_its_directory, resolved, verify_directory, verify_file, verify_replaced};
 use crate::error::CommandError;
 use crate::files::{FileOptions, steps_left};
 use crate::kernel_source::{KernelSource, starts};
@@ -28,6 +28,7 @@ use crate::request::{Resolved, threads};
 use crate::run_request::RunRequest;
 use crate::settings::Assignment;
 use crate::start::{level, start};
+use crate::steps::filled_bytes;
 
 /// Runs a kernel and describes what came out.
 ///
@@ -53,10 +54,13 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
     let held = Held { made: &made, writes_files, draws_images };
     memory::verify(&plan, held)?;
     let (code, tuned) = request.request.code.compile(&plan)?;
-    let predicted = memory::predict(&plan, held);
+    let mut predicted = memory::predict(&plan, held);
     let records_load = request.load || request.timeline.is_some();
     let options = RunOptions::default().threads(plan.threads()).records_load(records_load);
     let mut run = code.instantiate_with(options)?;
+    let filled = filled_bytes(&run, request, settings.steps.unwrap_or(0))?;
+    memory::verify_filled(&plan, held, filled)?;
+    predicted.peak_bytes = predicted.peak_bytes.saturating_add(filled);
     start(&mut run, &source, &settings, request, restart.as_ref())?;
     let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
     let threads = threads(plan.report());
@@ -170,10 +174,19 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
             }
         }
     }
-    for (position, (_, path)) in request.outputs.iter().enumerate() {
-        if request.outputs[..position].iter().any(|(_, other)| other == path) {
+    let kernel_file = source.entry.is_none().then(|| resolved(Path::new(&request.request.kernel)));
+    // A checkpoint is renamed: what is replaced is the name, not the file that a link leads to.
+    let checkpoint = request.files.checkpoint.as_deref().map(in_its_directory);
+    let mut taken: Vec<PathBuf> = kernel_file.into_iter().chain(checkpoint).collect();
+    if taken.len() == 2 && taken[0] == taken[1] {
+        return Err(CommandError::GivenTwice { name: taken[0].display().to_string() });
+    }
+    for (_, path) in &request.outputs {
+        let file = resolved(path);
+        if taken.contains(&file) {
             return Err(CommandError::GivenTwice { name: path.display().to_string() });
         }
+        taken.push(file);
     }
     let starts = source.starting_arrays();
     for (position, Assignment { name, .. }) in request.fills.iter().enumerate() {
@@ -387,5 +400,65 @@ mod tests {
         assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
         std::fs::write(&path, "no array").unwrap();
         assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
+        // A header alone, of as many cells as no memory has, and of as many as are wanted.
+        for (shape, message) in [
+            ("(1099511627776, 3)", "an array of shape [1099511627776, 3], but `u` has [21]"),
+            ("(21,)", "an array of shape [21] and cells of 8 bytes, of which the file holds 0 bytes"),
+        ] {
+            let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+            let header = format!("{header:117}\n");
+            let magic = [b"\x93NUMPY\x01\x00".as_slice(), &(header.len() as u16).to_le_bytes()].concat();
+            std::fs::write(&path, [magic.as_slice(), header.as_bytes()].concat()).unwrap();
+            assert_eq!(refused(&wrong), format!("true: {message}"));
+        }
+    }
+
+    #[test]
+    fn steps_that_no_memory_holds_are_not_filled() {
+        const DRIVEN: &str = "kernel driven(size N; run T) {
+          input f[t]: f64 for 1 <= t <= T
+          state u[t, x]: f64 for 0 <= x < N
+          S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + f[t] }
+        }";
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("driven.crk");
+        std::fs::write(&path, DRIVEN).unwrap();
+        let after = |steps: &str| {
+            let mut request = request(&["N=3", steps]);
+            request.request.kernel = path.display().to_string();
+            request.fills = vec!["u=0".parse().unwrap(), "f=2".parse().unwrap()];
+            run(&request)
+        };
+        for steps in ["T=4611686018427387903", "T=100000000000000"] {
+            let refused = after(steps).unwrap_err();
+            assert!(matches!(refused, CommandError::Memory { .. }), "{refused}");
+        }
+        // More than a block of cells.
+        let text = after("T=600000").unwrap();
+        assert!(text.contains("max 1.200000e6"), "{text}");
+    }
+
+    #[test]
+    fn results_do_not_replace_each_other_nor_the_kernel() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("wave.crk"), WAVE).unwrap();
+        std::fs::create_dir(at("inside")).unwrap();
+        std::fs::write(at("there.npy"), "").unwrap();
+        std::os::unix::fs::symlink(at("there.npy"), at("link.npy")).unwrap();
+        let refused = |outputs: [&str; 2], checkpoint: Option<&str>| {
+            let mut request = request(&["N=4", "T=3"]);
+            request.request.kernel = at("wave.crk").display().to_string();
+            request.fills = vec!["u=1".parse().unwrap(), "seen=7".parse().unwrap()];
+            request.outputs = vec![("u".into(), at(outputs[0])), ("seen".into(), at(outputs[1]))];
+            request.files.checkpoint = checkpoint.map(at);
+            matches!(run(&request), Err(CommandError::GivenTwice { .. }))
+        };
+        assert!(refused(["a.npy", "inside/../a.npy"], None));
+        assert!(refused(["there.npy", "link.npy"], None));
+        assert!(refused(["a.npy", "wave.crk"], None));
+        assert!(refused(["a.npy", "b.npy"], Some("inside/../b.npy")));
+        assert!(refused(["a.npy", "b.npy"], Some("wave.crk")));
+        assert!(!refused(["a.npy", "b.npy"], Some("link.npy")));
     }
 }

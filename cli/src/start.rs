@@ -132,10 +132,7 @@ fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     path: &Path,
     cell: fn(F) -> T,
 ) -> Result<(), CommandError> {
-    let (cells, shape) = (read(path, array)?, run.shape(&array.name)?);
-    if cells.shape() != shape {
-        let message = format!("an array of shape {:?}, but `{}` has {shape:?}", cells.shape(), array.name);
-        return Err(CommandError::BadArray { path: path.to_owned(), message });
-    }
+    let shape: Vec<_> = run.shape(&array.name)?.into_iter().map(Some).collect();
+    let cells = read(path, array, &shape)?;
     Ok(run.write_back(&array.name, back, cells.mapv_into_any(cell).view())?)
 }
