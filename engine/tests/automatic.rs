@@ -194,6 +194,10 @@ fn what_is_found_computes_what_a_plain_order_does() {
             COVARIANCE,
             "schedule plain { Z -> [0, 0, 0, x]; M -> [0, i + 1, 0, x]; O -> [1, 0, y, x]; S -> [1, i + 1, y, x]; D -> [2, 0, y, x] }",
         ),
+        (
+            GRAM,
+            "schedule plain { I -> [0, 0, y, x]; D -> [k, 1, y, 0]; Z -> [k, 2, 0, x]; R -> [k, 2, y + 1, x]; U -> [k, 3, y, x]; O -> [N, 0, y, k] }",
+        ),
         (ONE_SWEEP, "schedule plain { I -> [t, 0, y, x]; Q, B -> [t, 1, y, x]; U -> [t, 2, y, x] }"),
         (INTERVALS, "schedule plain { Z -> [0, y, x]; T -> [1, -y, x]; D -> [2, y, x] }"),
         (FLOORS, "schedule plain { B -> [0, y, x]; D -> [1, y, x] }"),

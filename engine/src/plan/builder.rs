@@ -20,10 +20,11 @@ use crate::plan::cached::{self, FoundSchedule};
 use crate::plan::error::PlanError;
 use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
+use crate::plan::losses::lost_passes;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request, bind, size_values};
-use crate::plan::search::{ScheduleSearch, many_steps};
+use crate::plan::search::{NotTaken, ScheduleSearch, many_steps};
 use crate::plan::written::{Written, written_out};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
@@ -341,7 +342,7 @@ impl PlanBuilder {
     /// same kernel.
     fn outcome(&self, first: usize) -> Result<(Request, Outcome), Error> {
         if self.view == StorageView::Contraction && self.wanted()?.1.is_none() {
-            return self.under_a_schedule_that_is_found(first, pipeline::run_in_order);
+            return self.under_a_schedule_that_is_found(first, pipeline::run_in_order, lost_passes);
         }
         let request = self.request_from(None, first)?;
         let outcome = pipeline::run(&request)?;
@@ -406,18 +407,19 @@ impl PlanBuilder {
                 self.under(Arc::new(kernel), position, Some(found.search))
             }
             (None, None) => {
-                let (request, ()) = self.under_a_schedule_that_is_found(first, pipeline::verify_order)?;
+                let (request, ()) = self.under_a_schedule_that_is_found(first, pipeline::verify_order, |_, ()| None)?;
                 Ok(request)
             }
         }
     }
 
     /// The request under the schedule that is thought to be the fastest, of those that are legal, and what `look` makes
-    /// of it.
+    /// of it. What `worse` says against one counts while there is a simpler one.
     fn under_a_schedule_that_is_found<T>(
         &self,
         first: usize,
         look: impl Fn(&Request) -> Result<Result<T, ArrayId>, Error>,
+        worse: impl Fn(&Request, &T) -> Option<String>,
     ) -> Result<(Request, T), Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model()?, self.thread_count()?);
@@ -425,9 +427,13 @@ impl PlanBuilder {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
             let quota = most_operations.unwrap_or(self.quota).min(self.quota);
-            let ambiguous = |array: ArrayId| self.kernel.array(array).name.clone();
+            let ambiguous = |array: ArrayId| NotTaken::SeveralValues(self.kernel.array(array).name.clone());
             let seen = look(&Request { quota, ..request.clone() })?.map_err(ambiguous);
-            Ok(seen.map(|seen| (request, seen)))
+            let has_simple = most_operations.is_some();
+            Ok(seen.and_then(|seen| match worse(&request, &seen).filter(|_| has_simple) {
+                Some(why) => Err(NotTaken::Worse(why)),
+                None => Ok((request, seen)),
+            }))
         })
     }
 

@@ -13,12 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crease_program::{Int, Node, Op, Program, StreamId, Strip, TYPICAL_LENGTH, ValueId, ValueType};
 use serde::Serialize;
 
-use crate::kernel::affine::Affine;
+use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Stmt, StmtId};
+use crate::kernel::points::bounding_box;
 use crate::plan::layout::Owner;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
+use crate::schedule::automatic::MANY_STEPS;
 use crate::storage::StrategyId;
 
 /// The part of a statement's instances that run cell by cell before that is a loss.
@@ -80,6 +82,32 @@ pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
     losses.extend(if in_place.is_some() { Vec::new() } else { states });
     losses.extend(in_place);
     losses
+}
+
+/// In words, that rows in passes run cell by cell, which rows by themselves need not: where the rows of a pass are not
+/// written out, or cells of statements with passes at other places take turns. None if these are few.
+pub(crate) fn lost_passes(request: &Request, outcome: &Outcome) -> Option<String> {
+    let (kernel, schedule) = (request.kernel(), request.bound.schedule());
+    let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)))?;
+    let moves = |at: &Affine| at.terms().any(|(term, _)| matches!(term, Term::Iter(_)));
+    let is_in_passes = schedule.times.iter().any(|time| time[lanes + 1..].iter().any(moves));
+    if !is_in_passes {
+        return None;
+    }
+    let mut cells = Cells::default();
+    cells.visit(&outcome.program.body, 1.0, None, outcome);
+    let stmts: Vec<StmtId> = kernel.stmt_ids().filter(|stmt| cells.is_scalar(*stmt)).collect();
+    // What loops say of short ones is a guess: statements count with their boxes.
+    let params = request.bound.params_at(MANY_STEPS);
+    let points = |stmt: StmtId| {
+        let stmt = request.bound.written().stmt(stmt);
+        let ranges = bounding_box(&stmt.domain, stmt.iters.len(), &params).ok().flatten().unwrap_or_default();
+        ranges.iter().map(|(min, max)| (max - min + 1) as f64).product::<f64>()
+    };
+    let all: f64 = kernel.stmt_ids().map(points).sum();
+    let is_lost = stmts.iter().copied().map(points).sum::<f64>() > SCALAR_SHARE * all;
+    let names: Vec<String> = stmts.iter().map(|stmt| kernel.stmt(*stmt).name.clone()).collect();
+    is_lost.then(|| format!("in these passes {} {} cell by cell", quoted(&names), verb(&names, "runs", "run")))
 }
 
 /// Threads that a parallel dimension leaves without work, or all but one.

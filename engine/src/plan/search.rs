@@ -59,17 +59,25 @@ pub struct ScheduleCandidate {
     #[serde(skip)]
     pub(crate) cuts: Vec<Cut>,
     /// Which dependence it breaks, why it has no loops or none that are known to stay inside their storage, or that its
-    /// analysis took too long, if that was looked at.
+    /// analysis took too long, or what its plan loses, if that was looked at.
     pub refused: Option<String>,
     /// Seconds that a step took, or all of a kernel without steps, if it was timed
     /// ([`PlanBuilder::build_tuned`](crate::PlanBuilder::build_tuned)).
     pub measured_seconds: Option<f64>,
 }
 
+/// Why a candidate whose plan there is is not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NotTaken {
+    /// Some cell of this array has several values: what a read of it means, only a schedule that somebody wrote can say.
+    SeveralValues(String),
+    /// Another one will be faster, for this reason: it is taken only if there is no other one.
+    Worse(String),
+}
+
 impl ScheduleSearch {
     /// Calls `request` with the kernel under one candidate after the other, from that number on, until one is legal. In
-    /// place of a request may come an array of which some cell has several values: what a read of it means, only a
-    /// schedule that somebody wrote can say.
+    /// place of a request may come why its plan is not taken.
     ///
     /// While there is another one of the fewest dimensions of time, with which integer sets grow, a stage of the request
     /// is to take no more than the number of operations that comes with it. A candidate that takes more is put off, and
@@ -83,7 +91,7 @@ impl ScheduleSearch {
         machine: MachineModel,
         threads: usize,
         first: usize,
-        request: impl Fn(Kernel, ScheduleSearch, Option<u64>) -> Result<Result<T, String>, Error>,
+        request: impl Fn(Kernel, ScheduleSearch, Option<u64>) -> Result<Result<T, NotTaken>, Error>,
     ) -> Result<T, Error> {
         let params = many_steps(kernel, sizes);
         let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
@@ -149,7 +157,12 @@ impl ScheduleSearch {
                 // A statement's time comes from the cell that it writes: no candidate would order the two.
                 Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
                 Err(error) => return Err(error),
-                Ok(Err(array)) => return several_values(array),
+                Ok(Err(NotTaken::SeveralValues(array))) => return several_values(array),
+                Ok(Err(NotTaken::Worse(why))) => {
+                    debug!("candidate `{}` is put off: {why}", candidate.shape);
+                    search.candidates[chosen].refused = Some(why);
+                    queue.push_back(chosen);
+                }
                 Ok(Ok(request)) => return Ok(request),
             }
         }
@@ -241,6 +254,22 @@ mod tests {
             fails(dims, limit).map_or(Ok(Ok(search)), Err)
         });
         (found, tried.into_inner())
+    }
+
+    #[test]
+    fn candidates_that_lose_their_lanes_give_way_to_simple_ones() {
+        let text = "kernel sums(size N) for N >= 3 {
+            input a[y, x]: f64 for 0 <= y, x < N
+            output b[y, x]: f64 for 0 <= y, x < N
+            S[y, x] for 0 <= y, x < N { b[y,x] = a[y,x] } }";
+        let kernel = Kernel::parse(text).unwrap();
+        let machine = MachineModel::detect().caches(1 << 20, 16 << 20);
+        let found = ScheduleSearch::run(&kernel, &[4000], machine, 2, 0, |_, search, limit| {
+            Ok(if limit.is_some() { Err(NotTaken::Worse("lanes".to_string())) } else { Ok(search) })
+        });
+        let search = found.unwrap();
+        assert!(search.candidates[..search.chosen].iter().all(|one| one.refused.as_deref() == Some("lanes")));
+        assert_eq!(search.taken().refused, None);
     }
 
     fn takes_too_long(limit: u64) -> Error {
