@@ -100,14 +100,15 @@ fn dropping_all_alias_facts_changes_nothing() {
     }
 }
 
-/// Code for a processor without AVX or fused multiply-add: other instructions, a library call, the same bits.
+/// Code for a processor without AVX or fused multiply-add: other instructions, a library call, the same bits. Seed 737
+/// compares what lies in memory unaligned.
 #[test]
 fn a_lesser_processor_gives_the_same_bits() {
     let mut plain = Isa::detect();
     (plain.has_avx, plain.has_avx2, plain.has_fma, plain.has_f16c) = (false, false, false, false);
     let mut scalar = plain;
     scalar.has_v128 = false;
-    for seed in 700..720 {
+    for seed in 700..740 {
         let random::Random { text, args } = random::program(seed);
         let program = Program::parse(&text).unwrap();
         let expected = harness::reference(&program, &args, &[0.3, 1.7], &[]);

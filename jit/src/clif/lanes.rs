@@ -230,7 +230,10 @@ impl<'a> Emitter<'a, '_> {
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
                 match ty {
                     Some(ty) => self.integer_compare(op, ty, a, b),
-                    None => self.b.ins().fcmp(float_cc(op), a, b),
+                    None => {
+                        let (a, b) = (self.in_register(a), self.in_register(b));
+                        self.b.ins().fcmp(float_cc(op), a, b)
+                    }
                 }
             }
             Op::And(a, b) => {
@@ -287,6 +290,17 @@ impl<'a> Emitter<'a, '_> {
             BinaryOp::Rem => self.call_rem(a, b),
             BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("of integers only"),
         }
+    }
+
+    /// The number, if it is a vector, in a register: a comparison of the code generator takes a vector out of memory also
+    /// where processors, those without AVX, demand that it is aligned there. Takes no instruction of its own.
+    fn in_register(&mut self, number: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(number);
+        if !ty.is_vector() {
+            return number;
+        }
+        let bits = self.b.ins().bitcast(ty.as_truthy(), MemFlagsData::new(), number);
+        self.b.ins().bitcast(ty, MemFlagsData::new(), bits)
     }
 
     /// `cond ? a : b`, lane by lane.
