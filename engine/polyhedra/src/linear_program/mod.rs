@@ -1,9 +1,9 @@
 //! Exact linear and integer programs of a few variables.
 //!
-//! - [`tableau`]: affine forms over one denominator, and the one pivot that exchanges a variable for a form;
-//! - [`maximum`]: the largest value of a linear form over a polyhedron that holds the origin (the primal method);
-//! - [`integer_program`]: the lexicographically smallest integer point (the dual method, with cuts);
-//! - [`rational`]: the fractions and the points that they answer with.
+//! - `tableau`: affine forms over one denominator, and the one pivot that exchanges a variable for a form;
+//! - `maximum`: the largest value of a linear form over a polyhedron that holds the origin (the primal method);
+//! - `integer_program`: the lexicographically smallest integer point (the dual method, with cuts);
+//! - `rational`: the fractions and the points that they answer with.
 //!
 //! Each method is a rule for choosing the next pivot. Vertices of a polytope are found with the same tableau
 //! (`engine/src/storage/strategies/polytope.rs`). Numbers have 127 bits; where they would overflow, or where pivots are
