@@ -12,7 +12,7 @@ use std::fs;
 
 use crease::kernel::graph::Role;
 use crease::plan::footprint::{Footprint, LogicalArray};
-use crease::{Plan, available_memory};
+use crease::{AvailableMemory, Plan, available_memory};
 
 use crate::error::CommandError;
 
@@ -82,41 +82,44 @@ pub(crate) fn predict(plan: &Plan, held: Held<'_>) -> Prediction {
 /// [`CommandError::Memory`], with the sizes that would fit.
 pub(crate) fn verify(plan: &Plan, held: Held<'_>) -> Result<(), CommandError> {
     let Some(available) = available_memory() else { return Ok(()) };
-    let growth = held.growth(&plan.footprint());
-    // A part may be missing that was not foreseen; the engine leaves as much.
-    let limit = available.bytes - (available.bytes / 50).saturating_add(16 << 20).min(available.bytes);
-    if growth <= limit {
+    let limit = limit(&available);
+    if held.growth(&plan.footprint()) <= limit {
         return Ok(());
     }
-    let (run, initial, result) = held.bytes(&plan.footprint());
     let fit = plan.largest_fitting(limit, &|footprint| held.growth(footprint));
-    Err(CommandError::Memory {
-        kernel: plan.kernel().name().to_owned(),
-        run,
-        others: initial.max(result),
-        available: limit,
-        limited_by: available.limited_by.to_string(),
-        fits: fit
-            .map(|fit| format!("; {fit} {}", if fit.planned { "would fit" } else { "may fit" }))
-            .unwrap_or_default(),
-    })
+    let fits = fit.map(|fit| format!("; {fit} {}", if fit.planned { "would fit" } else { "may fit" }));
+    Err(too_much(plan, held, 0, &available, fits.unwrap_or_default()))
 }
 
-/// Whether there is memory for inputs over steps that numbers fill, too, once the run is there.
+/// Whether there is memory for inputs over steps that numbers fill, too: so many bytes, known once the run is there.
 ///
 /// # Errors
 /// [`CommandError::Memory`].
 pub(crate) fn verify_filled(plan: &Plan, held: Held<'_>, filled: u64) -> Result<(), CommandError> {
-    let Some(available) = available_memory().filter(|available| filled > available.bytes) else { return Ok(()) };
+    match available_memory() {
+        Some(available) if filled > limit(&available) => {
+            let fits = "; inputs over steps are held until their steps, so that fewer steps would fit";
+            Err(too_much(plan, held, filled, &available, fits.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What may be taken: a part may be missing that was not foreseen; the engine leaves as much.
+fn limit(available: &AvailableMemory) -> u64 {
+    available.bytes - (available.bytes / 50).saturating_add(16 << 20).min(available.bytes)
+}
+
+fn too_much(plan: &Plan, held: Held<'_>, filled: u64, available: &AvailableMemory, fits: String) -> CommandError {
     let (run, initial, result) = held.bytes(&plan.footprint());
-    Err(CommandError::Memory {
+    CommandError::Memory {
         kernel: plan.kernel().name().to_owned(),
         run,
         others: initial.max(result).saturating_add(filled),
-        available: available.bytes,
+        available: limit(available),
         limited_by: available.limited_by.to_string(),
-        fits: "; inputs over steps are held until their steps: fewer steps would fit".to_owned(),
-    })
+        fits,
+    }
 }
 
 /// The most memory that this process has had, if the system tells.

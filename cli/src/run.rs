@@ -174,20 +174,7 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
             }
         }
     }
-    let kernel_file = source.entry.is_none().then(|| resolved(Path::new(&request.request.kernel)));
-    // A checkpoint is renamed: what is replaced is the name, not the file that a link leads to.
-    let checkpoint = request.files.checkpoint.as_deref().map(in_its_directory);
-    let mut taken: Vec<PathBuf> = kernel_file.into_iter().chain(checkpoint).collect();
-    if taken.len() == 2 && taken[0] == taken[1] {
-        return Err(CommandError::GivenTwice { name: taken[0].display().to_string() });
-    }
-    for (_, path) in &request.outputs {
-        let file = resolved(path);
-        if taken.contains(&file) {
-            return Err(CommandError::GivenTwice { name: path.display().to_string() });
-        }
-        taken.push(file);
-    }
+    verify_own_files(source, request)?;
     let starts = source.starting_arrays();
     for (position, Assignment { name, .. }) in request.fills.iter().enumerate() {
         if !starts.contains(name) {
@@ -197,6 +184,22 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
         if is_read || request.fills[..position].iter().any(|other| other.name == *name) {
             return Err(CommandError::GivenTwice { name: name.clone() });
         }
+    }
+    Ok(())
+}
+
+/// The text of the kernel, the checkpoint and all results have files of their own.
+fn verify_own_files(source: &KernelSource, request: &RunRequest) -> Result<(), CommandError> {
+    let kernel = Some(Path::new(&request.request.kernel)).filter(|_| source.entry.is_none());
+    // A checkpoint is renamed: what is replaced is the name, not the file that a link leads to.
+    let checkpoint = request.files.checkpoint.as_deref().map(|path| (path, in_its_directory(path)));
+    let outputs = request.outputs.iter().map(|(_, path)| (path.as_path(), resolved(path)));
+    let mut taken: Vec<PathBuf> = kernel.map(resolved).into_iter().collect();
+    for (path, file) in checkpoint.into_iter().chain(outputs) {
+        if taken.contains(&file) {
+            return Err(CommandError::GivenTwice { name: path.display().to_string() });
+        }
+        taken.push(file);
     }
     Ok(())
 }

@@ -35,6 +35,9 @@ pub(crate) fn cell_value<T: ElementType>(fill: &Assignment) -> Result<T, Command
 
 /// What a file holds for an array, which has `shape`; none where any number of rows will do. That of `f16` cells holds
 /// `f32`, as the library for files has no half precision.
+///
+/// A header of some bytes can name any number of cells, so that of a file is read before there is room for these. What
+/// is no file, such as a pipe, can be read once alone.
 pub(crate) fn read<F: ReadableElement>(
     path: &Path,
     array: &Array,
@@ -44,37 +47,46 @@ pub(crate) fn read<F: ReadableElement>(
     let bad = |message: String| CommandError::BadArray { path: path.to_owned(), message };
     let wanted =
         |error: ReadNpyError| bad(format!("{error}; array `{}` takes an .npy file of {}", array.name, cells.name()));
-    verify_size::<F>(path, array, shape).map_err(wanted)?.map_err(bad)?;
-    read_npy(path).map_err(wanted)
+    if path.is_file() {
+        let (header, held) = header(path).map_err(wanted)?;
+        verify_shape(&header.shape, array, shape).map_err(bad)?;
+        verify_length(&header, size_of::<F>() as u64, held).map_err(bad)?;
+    }
+    let found: ArrayD<F> = read_npy(path).map_err(wanted)?;
+    verify_shape(found.shape(), array, shape).map_err(bad)?;
+    Ok(found)
 }
 
-/// Whether the file is of that shape, and as long as its header says; in words, if not. Nothing is allocated before, as
-/// a header of some bytes can name any number of cells.
-fn verify_size<F>(path: &Path, array: &Array, shape: &[Option<usize>]) -> Result<Result<(), String>, ReadNpyError> {
+/// The header of a file, and the bytes behind it.
+fn header(path: &Path) -> Result<(Header, u64), ReadNpyError> {
     let mut file = BufReader::new(File::open(path)?);
     let header = Header::from_reader(&mut file)?;
-    let fits = header.shape.len() == shape.len()
-        && header.shape.iter().zip(shape).all(|(found, wanted)| wanted.is_none_or(|wanted| *found == wanted));
-    if !fits {
-        let extents = shape.iter().map(|extent| extent.map_or("steps".to_owned(), |extent| extent.to_string()));
-        let wanted = extents.collect::<Vec<_>>().join(", ");
-        return Ok(Err(format!("an array of shape {:?}, but `{}` has [{wanted}]", header.shape, array.name)));
+    let begin = file.stream_position()?;
+    Ok((header, file.get_ref().metadata()?.len().saturating_sub(begin)))
+}
+
+/// Whether that is the shape of the array; in words, if not.
+fn verify_shape(found: &[usize], array: &Array, shape: &[Option<usize>]) -> Result<(), String> {
+    let fits = |(found, wanted): (&usize, &Option<usize>)| wanted.is_none_or(|wanted| *found == wanted);
+    if found.len() == shape.len() && found.iter().zip(shape).all(fits) {
+        return Ok(());
     }
-    // Cells of another type are told by the library, which then reads nothing.
+    let extents = shape.iter().map(|extent| extent.map_or("steps".to_owned(), |extent| extent.to_string()));
+    let wanted = extents.collect::<Vec<_>>().join(", ");
+    Err(format!("an array of shape {found:?}, but `{}` has [{wanted}]", array.name))
+}
+
+/// Whether a file holds all cells that its header names, if they have that many bytes: of those of another type the
+/// library reads nothing. In words, if not.
+fn verify_length(header: &Header, cell: u64, held: u64) -> Result<(), String> {
     let descriptor = header.type_descriptor.to_string();
-    let cell: u64 = descriptor.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
-    if cell != size_of::<F>() as u64 {
-        return Ok(Ok(()));
+    if descriptor.trim_matches(|c: char| !c.is_ascii_digit()).parse() != Ok(cell) {
+        return Ok(());
     }
-    let cells = header.shape.iter().try_fold(1_u64, |cells, extent| cells.checked_mul(*extent as u64));
-    let bytes = cells.and_then(|cells| cells.checked_mul(cell));
-    let (metadata, begin) = (file.get_ref().metadata()?, file.stream_position().unwrap_or(0));
-    let held = metadata.len().saturating_sub(begin);
-    match bytes {
-        Some(bytes) if !metadata.is_file() || bytes <= held => Ok(Ok(())),
-        _ => Ok(Err(format!(
-            "an array of shape {:?} and cells of {cell} bytes, of which the file holds {held} bytes",
-            header.shape
-        ))),
+    let bytes = header.shape.iter().try_fold(cell, |bytes, extent| bytes.checked_mul(*extent as u64));
+    if bytes.is_some_and(|bytes| bytes <= held) {
+        return Ok(());
     }
+    let shape = &header.shape;
+    Err(format!("an array of shape {shape:?} and cells of {cell} bytes, of which the file holds {held} bytes"))
 }

@@ -196,7 +196,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
         ),
         (
             GRAM,
-            "schedule plain { I -> [0, 0, y, x]; D -> [k, 1, y, 0]; Z -> [k, 2, 0, x]; R -> [k, 2, y + 1, x]; U -> [k, 3, y, x]; O -> [N, 0, y, k] }",
+            "schedule plain { I -> [0, 0, y, x]; N0 -> [k, 1, 0, 0]; S -> [k, 1, y + 1, 0]; D -> [k, 2, y, 0]; Z -> [k, 3, 0, x]; R -> [k, 3, y + 1, x]; U -> [k, 4, y, x]; O -> [N, 0, y, k] }",
         ),
         (ONE_SWEEP, "schedule plain { I -> [t, 0, y, x]; Q, B -> [t, 1, y, x]; U -> [t, 2, y, x] }"),
         (INTERVALS, "schedule plain { Z -> [0, y, x]; T -> [1, -y, x]; D -> [2, y, x] }"),

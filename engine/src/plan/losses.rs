@@ -102,7 +102,7 @@ pub(crate) fn lost_passes(request: &Request, outcome: &Outcome) -> Option<String
     let points = |stmt: StmtId| {
         let stmt = request.bound.written().stmt(stmt);
         let ranges = bounding_box(&stmt.domain, stmt.iters.len(), &params).ok().flatten().unwrap_or_default();
-        ranges.iter().map(|(min, max)| (max - min + 1) as f64).product::<f64>()
+        ranges.iter().map(|&(min, max)| max as f64 - min as f64 + 1.0).product::<f64>()
     };
     let all: f64 = kernel.stmt_ids().map(points).sum();
     let is_lost = stmts.iter().copied().map(points).sum::<f64>() > SCALAR_SHARE * all;

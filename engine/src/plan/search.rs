@@ -268,7 +268,8 @@ mod tests {
             Ok(if limit.is_some() { Err(NotTaken::Worse("lanes".to_string())) } else { Ok(search) })
         });
         let search = found.unwrap();
-        assert!(search.candidates[..search.chosen].iter().all(|one| one.refused.as_deref() == Some("lanes")));
+        let before = &search.candidates[..search.chosen];
+        assert!(!before.is_empty() && before.iter().all(|one| one.refused.as_deref() == Some("lanes")), "{search:#?}");
         assert_eq!(search.taken().refused, None);
     }
 

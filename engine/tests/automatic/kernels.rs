@@ -314,17 +314,21 @@ pub(super) const ONE_SWEEP: &str = "kernel one_sweep(size N; run T) for N >= 4 {
     U[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = q[t,1,y,x] }
   }";
 
-/// Columns made orthogonal to each other, one after the other: of each column, sums over its rows stand between.
+/// Columns made orthogonal to each other, one after the other (Gram and Schmidt): of each, sums over its rows stand
+/// between. Rows of a pass are not written out there.
 pub(super) const GRAM: &str = "kernel gram(size N) for N >= 4 {
     input a[y, x]: f32 for 0 <= y, x < N
     temp w[k, y, x]: f32 for 0 <= y < N and 0 <= k <= x < N
+    temp n[k, y]: f32 for 0 <= k < N and 0 <= y <= N
     temp q[y, k]: f32 for 0 <= y, k < N
     temp r[k, y, x]: f32 for 0 <= k < x < N and 0 <= y <= N
     output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
     I[y, x] for 0 <= y, x < N { w[0,y,x] = a[y,x] }
-    D[k, y] for 0 <= k, y < N { q[y,k] = w[k,y,k] }
+    N0[k] for 0 <= k < N { n[k,0] = 1 }
+    S[k, y] for 0 <= k, y < N { n[k,y+1] = n[k,y] + w[k,y,k] * w[k,y,k] }
+    D[k, y] for 0 <= k, y < N { q[y,k] = w[k,y,k] / sqrt(n[k,N]) }
     Z[k, x] for 0 <= k < x < N { r[k,0,x] = 0 }
     R[k, y, x] for 0 <= k < x < N and 0 <= y < N { r[k,y+1,x] = r[k,y,x] + q[y,k] * w[k,y,x] }
-    U[k, y, x] for 0 <= k < x < N and 0 <= y < N { w[k+1,y,x] = w[k,y,x] - 0.001 * q[y,k] * r[k,N,x] }
+    U[k, y, x] for 0 <= k < x < N and 0 <= y < N { w[k+1,y,x] = w[k,y,x] - q[y,k] * r[k,N,x] }
     O[y, k] for 2 <= y < N and 1 <= k < N { d[y,k] = q[y,k] }
   }";
