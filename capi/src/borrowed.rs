@@ -1,9 +1,9 @@
 //! Borrowed arrays: kernels without state run on the caller's arrays, where they lie.
 
-use crease::{Input, Output, with_element_type};
+use crease::{CallError, Input, Output, RunError, with_element_type};
 
 use crate::handle::Handle;
-use crate::kernel::element_of;
+use crate::kernel::{element_of, rank};
 use crate::memory::{Address, Cells};
 use crate::raw::{List, Text, exports};
 use crate::run::RunBody;
@@ -22,13 +22,13 @@ pub(crate) struct ArrayArgument {
 }
 
 impl ArrayArgument {
-    fn name(&self) -> Result<&str, Failure> {
+    pub(crate) fn name(&self) -> Result<&str, Failure> {
         Ok(self.name.get("name of an array")?)
     }
 
-    /// Where its cells are.
-    pub(crate) fn cells(&self) -> Result<Cells<'_>, Failure> {
-        Ok(Cells::new(self.name()?, self.data, self.rank, &self.shape, &self.strides)?)
+    /// Where its cells are, in an array of this rank.
+    pub(crate) fn cells(&self, rank: usize) -> Result<Cells<'_>, Failure> {
+        Cells::new(self.name()?, self.data, (self.rank, rank), &self.shape, &self.strides)
     }
 
     fn input<'c>(&self, cells: &'c Cells<'_>) -> Result<Input<'c>, Failure> {
@@ -38,6 +38,31 @@ impl ArrayArgument {
     fn output<'c>(&self, cells: &'c Cells<'_>) -> Result<Output<'c>, Failure> {
         Ok(with_element_type!(element_of(self.element)?, T => Output::from(cells.view_mut::<T>()?)))
     }
+}
+
+/// Where the cells of arrays of a run's kernel are.
+fn cells_for<'c>(run: &RunBody, arrays: &'c [ArrayArgument]) -> Result<Vec<Cells<'c>>, Failure> {
+    arrays.iter().map(|array| array.cells(rank(&run.kernel, run.array(array.name()?)?))).collect()
+}
+
+/// Whether numbers, arrays of rank 0, share nothing with each other and with dense arrays: the engine reduces into numbers
+/// of its own, so that its check of what a call is given does not see them.
+pub(crate) fn verify_numbers_apart(arrays: &[ArrayArgument], cells: &[Cells<'_>]) -> Result<(), Failure> {
+    let addresses = |(array, cells): (&ArrayArgument, &Cells<'_>)| -> Result<_, Failure> {
+        Ok(cells.dense_addresses(element_of(array.element)?.bytes()).unwrap_or_default())
+    };
+    let all = arrays.iter().zip(cells).map(addresses).collect::<Result<Vec<_>, _>>()?;
+    for (number, own) in arrays.iter().zip(&all).filter(|(array, _)| array.rank == 0) {
+        for (other, theirs) in arrays.iter().zip(&all) {
+            // One that is given twice is told by the engine.
+            let meets = own.start < theirs.end && theirs.start < own.end;
+            if meets && number.name()? != other.name()? {
+                let (first, second) = (number.name()?.to_string(), other.name()?.to_string());
+                return Err(RunError::from(CallError::Overlap { first, second }).into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Arrays to write to, by name.
@@ -58,8 +83,8 @@ exports! {
     ) {
         let body = run.get("run")?;
         let (inputs, outputs) = (inputs.get("inputs", input_count)?, outputs.get("outputs", output_count)?);
-        let read: Vec<Cells<'_>> = inputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
-        let write: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
+        let read = cells_for(&body, inputs)?;
+        let write = cells_for(&body, outputs)?;
         let inputs = inputs.iter().zip(&read).map(|(array, cells)| Ok((array.name()?, array.input(cells)?)));
         let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
         let mut outputs = written(outputs, &write)?;

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 
 use crease::kernel::graph::Element;
-use crease::{ElementType, IndexRange, Region, Run, with_element_type};
+use crease::{ElementType, IndexRange, Region, Run, RunError, with_element_type};
 
 use crate::constants::constants;
 use crate::handle::Handle;
-use crate::kernel::{element_number, element_of};
+use crate::kernel::{element_number, element_of, rank as declared_rank};
 use crate::memory::{Address, Cells};
 use crate::raw::{List, Out, Room, Text, Told, exports};
 use crate::run::RunBody;
@@ -122,8 +122,10 @@ exports! {
         strides: List<isize>,
     ) {
         let (body, array, region) = (run.get("run")?, array.get("array")?, region.region()?);
-        let cells = Cells::new(array, data, rank, &shape, &strides)?;
-        with_element_type!(element_of(element)?, T => body.take()?.write_box(array, &region, cells.view::<T>()?)?);
+        let mut run = body.take()?;
+        let expected = run.box_shape(array, &region)?.len();
+        let cells = Cells::new(array, data, (rank, expected), &shape, &strides)?;
+        with_element_type!(element_of(element)?, T => run.write_box(array, &region, cells.view::<T>()?)?);
         Ok(())
     }
 
@@ -138,7 +140,14 @@ exports! {
         strides: List<isize>,
     ) {
         let (body, array) = (run.get("run")?, array.get("array")?);
-        let cells = Cells::new(array, data, rank, &shape, &strides)?;
+        let position = body.array(array)?;
+        let is_series = body.kernel.array_id(array).is_some_and(|id| body.kernel.is_series(id));
+        if !is_series {
+            return Err(RunError::NotOverSteps { array: array.to_string() }.into());
+        }
+        // An index of the array counts the steps.
+        let expected = declared_rank(&body.kernel, position);
+        let cells = Cells::new(array, data, (rank, expected), &shape, &strides)?;
         with_element_type!(element_of(element)?, T => body.take()?.write_steps(array, first, cells.view::<T>()?)?);
         Ok(())
     }
@@ -154,8 +163,10 @@ exports! {
         strides: List<isize>,
     ) {
         let (body, array, region) = (run.get("run")?, array.get("array")?, region.region()?);
-        let cells = Cells::new(array, data, rank, &shape, &strides)?;
-        with_element_type!(element_of(element)?, T => body.take()?.read_box(array, &region, cells.view_mut::<T>()?)?);
+        let run = body.take()?;
+        let expected = run.box_shape(array, &region)?.len();
+        let cells = Cells::new(array, data, (rank, expected), &shape, &strides)?;
+        with_element_type!(element_of(element)?, T => run.read_box(array, &region, cells.view_mut::<T>()?)?);
         Ok(())
     }
 

@@ -9,12 +9,13 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ops::Range;
 
 use crease::ElementType;
 use ndarray::{ArrayViewD, ArrayViewMutD, Axis, Dim, IxDyn, IxDynImpl, RawData, ShapeBuilder, StrideShape};
 
 use crate::raw::List;
-use crate::status::ArgumentError;
+use crate::status::{ArgumentError, Failure};
 
 /// Where the cell at position 0 of all axes is, or null.
 #[derive(Clone, Copy)]
@@ -39,20 +40,32 @@ struct Layout {
 }
 
 impl<'c> Cells<'c> {
-    /// From what a call was given; without strides, the last axis is contiguous.
+    /// From what a call was given; without strides, the last axis is contiguous. The caller's rank says how many
+    /// extents and strides there are to read, so none is read before it is the rank that is `expected`.
     pub(crate) fn new(
         array: &'c str,
         address: Address,
-        rank: usize,
+        (rank, expected): (usize, usize),
         shape: &'c List<usize>,
         strides: &List<isize>,
-    ) -> Result<Cells<'c>, ArgumentError> {
+    ) -> Result<Cells<'c>, Failure> {
+        if rank != expected {
+            return Err(Failure::rank(array, expected, rank));
+        }
         let shape = shape.get("shape", rank)?;
         let strides = match strides.optional(rank) {
             Some(strides) => strides.to_vec(),
             None => row_major(shape),
         };
         Ok(Cells { array, address, shape, strides })
+    }
+
+    /// The addresses of all cells, of so many bytes each, where they lie one behind the other; none elsewhere.
+    pub(crate) fn dense_addresses(&self, bytes: u64) -> Option<Range<usize>> {
+        let cells = self.shape.iter().try_fold(1_usize, |cells, extent| cells.checked_mul(*extent))?;
+        let begin = self.address.0.addr();
+        let end = begin.checked_add(cells.checked_mul(usize::try_from(bytes).ok()?)?)?;
+        (self.strides == row_major(self.shape)).then_some(begin..end)
     }
 
     /// To read from.

@@ -2,9 +2,9 @@
 
 use std::ffi::c_char;
 
-use crease::Output;
+use crease::{Output, Run};
 
-use crate::borrowed::{ArrayArgument, written};
+use crate::borrowed::{ArrayArgument, verify_numbers_apart, written};
 use crate::handle::Handle;
 use crate::kernel::{ArrayInfo, KernelBody, ObserverNames, item};
 use crate::memory::Cells;
@@ -17,15 +17,19 @@ fn names(body: &KernelBody, position: usize) -> Result<&ObserverNames, ArgumentE
     item("observer", || format!("kernel `{}`", body.kernel.name()), &body.observers, position)
 }
 
-/// Gives the caller's arrays for outputs, this many, to what computes them.
+/// Gives the caller's arrays for outputs of an observer, this many, to what computes them.
 fn into_outputs(
-    outputs: List<ArrayArgument>,
-    count: usize,
-    compute: impl FnOnce(&mut [(&str, Output<'_>)]) -> Result<(), Failure>,
+    run: &mut Run,
+    observer: &str,
+    (outputs, count): (List<ArrayArgument>, usize),
+    compute: impl FnOnce(&mut Run, &mut [(&str, Output<'_>)]) -> Result<(), crease::Error>,
 ) -> Result<(), Failure> {
     let outputs = outputs.get("outputs", count)?;
-    let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
-    compute(&mut written(outputs, &cells)?)
+    let cells = outputs.iter().map(|output| output.cells(run.observed_shape(observer, output.name()?)?.len()));
+    let cells = cells.collect::<Result<Vec<Cells<'_>>, Failure>>()?;
+    let mut written = written(outputs, &cells)?;
+    verify_numbers_apart(outputs, &cells)?;
+    Ok(compute(run, &mut written)?)
 }
 
 exports! {
@@ -103,7 +107,9 @@ exports! {
         output_count: usize,
     ) {
         let (body, observer) = (run.get("run")?, observer.get("observer")?);
-        into_outputs(outputs, output_count, |outputs| Ok(body.take()?.observe(observer, outputs)?))
+        into_outputs(&mut *body.take()?, observer, (outputs, output_count), |run, outputs| {
+            run.observe(observer, outputs)
+        })
     }
 
     fn crease_run_advance_observing(
@@ -114,6 +120,8 @@ exports! {
         output_count: usize,
     ) {
         let (body, observer) = (run.get("run")?, observer.get("observer")?);
-        into_outputs(outputs, output_count, |outputs| Ok(body.take()?.advance_observing(steps, observer, outputs)?))
+        into_outputs(&mut *body.take()?, observer, (outputs, output_count), |run, outputs| {
+            run.advance_observing(steps, observer, outputs)
+        })
     }
 }

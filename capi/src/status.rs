@@ -93,6 +93,9 @@ pub(crate) enum ArgumentError {
     Overlap { array: String, shape: Vec<usize>, strides: Vec<isize> },
 }
 
+/// The engine's code of wrong shapes.
+const OF_SHAPES: &str = "run/shape";
+
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -105,6 +108,12 @@ impl Failure {
     /// A file that could not be read.
     pub(crate) fn file(path: &str, why: &std::io::Error) -> Failure {
         Failure { status: ERROR_FILE, code: "file/read", message: format!("cannot read `{path}`: {why}") }
+    }
+
+    /// A shape of another number of extents than the engine would take, and that nobody has read.
+    pub(crate) fn rank(array: &str, expected: usize, found: usize) -> Failure {
+        let message = format!("array `{array}` takes a shape of rank {expected} here, and rank {found} was given");
+        Failure { status: ERROR_RUN, code: OF_SHAPES, message }
     }
 
     /// A callback that said so.

@@ -283,6 +283,9 @@ static void arrays(crease_code *code) {
   EXPECT(WRITE(floats, CREASE_F32, 2, shape, NULL), CREASE_ERROR_RUN, "run/element-type");
   EXPECT(WRITE(cells, CREASE_F64, 2, wrong, NULL), CREASE_ERROR_RUN, "run/shape");
   EXPECT(WRITE(cells, CREASE_F64, 1, shape, NULL), CREASE_ERROR_RUN, "run/shape");
+  EXPECT(WRITE(cells, CREASE_F64, 3, (const size_t *)sizeof(size_t), NULL), CREASE_ERROR_RUN, "run/shape");
+  EXPECT(READ(cells, CREASE_F64, SIZE_MAX, (const size_t *)sizeof(size_t), strides), CREASE_ERROR_RUN, "run/shape");
+  SAYS("rank 2");
   EXPECT(WRITE((char *)cells + 1, CREASE_F64, 2, shape, NULL), CREASE_ERROR_ARGUMENT, "argument/alignment");
   EXPECT(WRITE(cells, CREASE_F64, 2, shape, huge), CREASE_ERROR_ARGUMENT, "argument/overflow");
   wrong[0] = SIZE_MAX;
@@ -567,7 +570,13 @@ static void observers(void) {
   both[0].name = "row";
   both[0].data = &number, both[0].rank = 0, both[0].shape = NULL; /* one number, which this output is not */
   EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
-  SAYS("[]");
+  SAYS("rank 0");
+  /* What a rank counts is not read before it is the array's. */
+  both[0].shape = (const size_t *)sizeof(size_t), both[0].rank = 3;
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
+  SAYS("rank 3");
+  both[0].rank = SIZE_MAX;
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
   HOLDS(number == -1.0f);
   for (k = 0; k < 12; k++) HOLDS(twice[k] == -1.0);
   GOOD(crease_run_free(run));
@@ -592,7 +601,7 @@ static void reductions(void) {
   crease_run *run;
   char *text;
   const char *name;
-  double cells[16], total = -1.0, most = -1.0;
+  double cells[16], total = -1.0, most = -1.0, other = -1.0;
   float least = -1.0f;
   const size_t extents[2] = {4, 4}, one = 1;
   size_t k, rank, shape;
@@ -626,7 +635,7 @@ static void reductions(void) {
   EXPECT(REDUCE(2), CREASE_ERROR_RUN, "run/missing-output");
   SAYS("output `most` of observer `totals`");
   numbers[1].element = CREASE_F64; /* a number of another type */
-  numbers[1].data = &most;
+  numbers[1].data = &other;
   EXPECT(REDUCE(3), CREASE_ERROR_RUN, "run/element-type");
   SAYS("`least`");
   numbers[1].element = CREASE_F32, numbers[1].data = &least;
@@ -636,6 +645,11 @@ static void reductions(void) {
   EXPECT(REDUCE(3), CREASE_ERROR_ARGUMENT, "argument/null");
   numbers[0].data = (char *)cells + 1;
   EXPECT(REDUCE(3), CREASE_ERROR_ARGUMENT, "argument/alignment");
+  HOLDS(total == -1.0 && least == -1.0f && most == -1.0);
+  numbers[0].data = &most; /* where another number goes */
+  EXPECT(REDUCE(3), CREASE_ERROR_RUN, "call/overlap");
+  SAYS("`total`");
+  EXPECT(crease_run_advance_observing(run, 0, "totals", numbers, 3), CREASE_ERROR_RUN, "call/overlap");
   HOLDS(total == -1.0 && least == -1.0f && most == -1.0);
   numbers[0].data = &total;
   GOOD(REDUCE(3));

@@ -228,7 +228,9 @@ void observers() {
   refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observe("peek", {}); });
   refuses("run/missing-output", CREASE_ERROR_RUN, [&] { run.observe("look", {seen}); });
   refuses("run/duplicate-array", CREASE_ERROR_RUN, [&] { run.observe("look", {seen, seen}); });
-  refuses("run/element-type", CREASE_ERROR_RUN, [&] { run.observe("look", {crease::Run::array("row", grid)}); });
+  const crease::View line(twice.data(), {3});
+  refuses("run/element-type", CREASE_ERROR_RUN, [&] { run.observe("look", {crease::Run::array("row", line)}); });
+  refuses("run/shape", CREASE_ERROR_RUN, [&] { run.observe("look", {crease::Run::array("row", grid)}); });
   // One number, which this output is not.
   float number = -1.0f;
   const crease::Run::Array scalar = crease::Run::array("row", number);
@@ -258,8 +260,11 @@ void reductions() {
                                                    crease::Run::array("row", crease::View<double>(row))};
   run.advance(1);
   hold(run.observed_shape("totals", "total").empty(), "no shape");
+  float other = -1.0f;
   refuses("run/element-type", CREASE_ERROR_RUN,
-          [&] { run.observe("totals", {crease::Run::array("total", most), numbers[1], numbers[2]}); });
+          [&] { run.observe("totals", {crease::Run::array("total", other), numbers[1], numbers[2]}); });
+  refuses("call/overlap", CREASE_ERROR_RUN,
+          [&] { run.observe("totals", {crease::Run::array("total", row[0]), numbers[1], numbers[2]}); });
   const crease::Run::Array wide = crease::Run::array("total", crease::View<double>(row));
   refuses("run/shape", CREASE_ERROR_RUN, [&] { run.observe("totals", {wide, numbers[1], numbers[2]}); });
   hold(total == -1.0 && most == -1.0f && row[0] == 0.0, "left alone");
