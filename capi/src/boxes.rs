@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crease::kernel::graph::Element;
-use crease::{ElementType, IndexRange, Region, Run, RunError, with_element_type};
+use crease::{ElementType, IndexRange, Region, Run, with_element_type};
 
 use crate::constants::constants;
 use crate::handle::Handle;
@@ -140,15 +140,12 @@ exports! {
         strides: List<isize>,
     ) {
         let (body, array) = (run.get("run")?, array.get("array")?);
-        let position = body.array(array)?;
-        let is_series = body.kernel.array_id(array).is_some_and(|id| body.kernel.is_series(id));
-        if !is_series {
-            return Err(RunError::NotOverSteps { array: array.to_string() }.into());
-        }
-        // An index of the array counts the steps.
-        let expected = declared_rank(&body.kernel, position);
+        let mut run = body.take()?;
+        // Refuses an array that is no input over steps. An index of one counts these.
+        run.first_step(array)?;
+        let expected = declared_rank(&body.kernel, body.array(array)?);
         let cells = Cells::new(array, data, (rank, expected), &shape, &strides)?;
-        with_element_type!(element_of(element)?, T => body.take()?.write_steps(array, first, cells.view::<T>()?)?);
+        with_element_type!(element_of(element)?, T => run.write_steps(array, first, cells.view::<T>()?)?);
         Ok(())
     }
 
