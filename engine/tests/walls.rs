@@ -223,6 +223,45 @@ fn crates_depend_on_each_other_one_way() {
     }
 }
 
+/// The Python package is a workspace of its own, so that nothing that is built here notices when its lock file is behind.
+#[test]
+fn the_python_package_locks_what_the_crates_need() {
+    let lock = read(&root().join("python/Cargo.lock"));
+    let blocks: Vec<&str> = lock.split("[[package]]").collect();
+    let mut open = vec!["crease-python".to_string()];
+    let mut seen = Vec::new();
+    while let Some(name) = open.pop() {
+        if seen.contains(&name) {
+            continue;
+        }
+        let locked = blocks.iter().find(|block| block.contains(&format!("\nname = \"{name}\"\n")));
+        let locked = locked.unwrap_or_else(|| panic!("python/Cargo.lock lacks {name}"));
+        // An entry is a name, with a version behind it where there are several.
+        let list = locked.split_once("dependencies = [").map_or("", |(_, list)| list);
+        let list: Vec<&str> = list.split('"').skip(1).step_by(2).filter_map(|entry| entry.split(' ').next()).collect();
+        for needed in needs(&name) {
+            assert!(list.contains(&needed.as_str()), "python/Cargo.lock: {name} is without {needed}");
+            if needed.starts_with("crease") {
+                open.push(needed);
+            }
+        }
+        seen.push(name);
+    }
+    assert!(seen.len() > 5, "{seen:?}");
+}
+
+/// The packages that one of our crates needs on this platform, for building it or as it runs.
+fn needs(name: &str) -> Vec<String> {
+    let declares = format!("[package]\nname = \"{name}\"\n");
+    let manifest = files("toml").into_iter().find(|manifest| manifest.text.contains(&declares));
+    let manifest = manifest.unwrap_or_else(|| panic!("no manifest declares {name}")).text;
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    let lists = sections.filter(|(title, _)| ["dependencies", "build-dependencies"].contains(title));
+    let entries = lists.flat_map(|(_, list)| list.lines());
+    let entries = entries.filter(|line| !line.starts_with([' ', '#', '}', ']']) && line.contains('='));
+    entries.filter_map(|line| line.split(['.', ' ', '=']).next()).map(str::to_string).collect()
+}
+
 /// Crates without circles of files, and the circles that others have. Types of the integer set library turn into each
 /// other; the rest is to be untied.
 const CIRCLES: [(&str, &[&[&str]]); 13] = [
