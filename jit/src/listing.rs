@@ -31,6 +31,9 @@ pub struct StripListing {
     pub blocks: u32,
     /// Whether each of these begins while the one before it ends.
     pub is_pipelined: bool,
+    /// Loads, by their numbers among its operations, whose values the iteration before hands on in registers: its loops
+    /// make them once.
+    pub carried: Vec<u32>,
     /// How registers were assigned; none where Cranelift has done that, for the function around the strip.
     pub registers: Option<RegisterUse>,
     /// Instructions, with the names of what they compute; empty where they are part of a function of Cranelift's, or

@@ -8,9 +8,10 @@
 //! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides; `native/double_mapped.rs`
 //! has rings that are mapped twice; `native/live.rs` strips with thousands of values alive, on small stacks;
 //! `native/integers.rs` makes random strips of integers, and `native/integer_vectors.rs` takes every operation to the
-//! ends of their types.
+//! ends of their types; `native/carried.rs` has values that iterations hand on in registers.
 
 mod calls;
+mod carried;
 mod continued;
 mod denormals;
 mod double_mapped;

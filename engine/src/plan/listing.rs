@@ -71,6 +71,8 @@ pub struct StripReport {
     pub spills: Option<u32>,
     /// Vectors of a row that are cut out of two others instead of being read, for each vector.
     pub lane_shifts: Option<u32>,
+    /// Values that an iteration takes from the one before in registers, where it would load what that one has stored.
+    pub carried: u32,
     /// Bytes that an iteration loads.
     pub loaded_bytes: u64,
     /// Bytes that it stores.
@@ -131,7 +133,14 @@ fn report(
     let StripCosts { loaded_bytes, stored_bytes, flops } = strip.costs(compiled.program());
     let memory_bytes = memory_bytes(kernel, strip, origins);
     let lane_shifts = listing.registers.map(|registers| registers.lane_shifts);
-    let not_loaded = u64::from(lane_shifts.unwrap_or(0)) * u64::from(listing.vector_bits / listing.lanes / 8);
+    let carried_bytes = |load: &u32| match strip.ops[*load as usize] {
+        Op::Load { stream, .. } => {
+            compiled.program().buffers[strip.streams[stream.index()].buffer.index()].element.bytes()
+        }
+        _ => 0,
+    };
+    let carried: u64 = listing.carried.iter().map(carried_bytes).sum();
+    let not_loaded = carried + u64::from(lane_shifts.unwrap_or(0)) * u64::from(listing.vector_bits / listing.lanes / 8);
     StripReport {
         strip: listing.strip.to_string(),
         runs: listing.runs.map(|other| other.to_string()),
@@ -148,6 +157,7 @@ fn report(
         pinned: listing.registers.map(|registers| registers.pinned),
         spills: listing.registers.map(|registers| registers.spills),
         lane_shifts,
+        carried: listing.carried.len() as u32,
         loaded_bytes: loaded_bytes.saturating_sub(not_loaded),
         stored_bytes,
         memory_bytes,
@@ -225,7 +235,12 @@ impl StripReport {
 
     fn vectors(&self) -> String {
         if self.lanes == 1 {
-            return format!("one cell of {} bits at a time; part of the functions below", self.vector_bits);
+            let carried = match self.carried {
+                0 => String::new(),
+                1 => ", 1 value handed on in a register".to_string(),
+                several => format!(", {several} values handed on in registers"),
+            };
+            return format!("one cell of {} bits at a time{carried}; part of the functions below", self.vector_bits);
         }
         let vectors = if self.blocks == 1 { "vector" } else { "vectors" };
         let (bits, blocks) = (self.vector_bits / self.lanes, self.blocks);

@@ -13,6 +13,7 @@ use crease_program::{
     ValueType,
 };
 
+use super::carried::Carried;
 use super::emitter::Num;
 use super::emitter::{Emitter, plain};
 use super::plan::{Kind, Shape};
@@ -77,20 +78,50 @@ impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Emits `unroll_factor` blocks that start at iteration `index`.
-    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, unroll_factor: i64, index: Num) {
+    /// What the loads of a strip whose values are handed on have in the iteration `first`, in which they are loaded.
+    pub(super) fn first_carried(&mut self, run: &Run<'_, 'a>, held: &Held, first: Num) -> Vec<Value> {
+        let mut block = Block::new(run, held, Shape::Scalar, Some(first));
+        let load = |carried: &Carried| self.op(&mut block, carried.load).expect("loads have results");
+        run.plan.carried.iter().map(load).collect()
+    }
+
+    /// Emits `unroll_factor` blocks that start at iteration `index`. Returns what they hand on to the next iteration, if
+    /// they take something from the one before.
+    pub(super) fn block(
+        &mut self,
+        run: &Run<'_, 'a>,
+        held: &Held,
+        (shape, unroll_factor): (Shape, i64),
+        index: Num,
+        carried: &[Value],
+    ) -> Vec<Value> {
         let mut block = Block::new(run, held, shape, Some(index));
         for copy in 0..unroll_factor {
             block.copy = copy;
             block.values.clone_from(&held.results);
+            for (Carried { load, .. }, value) in run.plan.carried.iter().zip(carried) {
+                block.values[*load] = Some(*value);
+            }
             match &run.plan.spills {
-                None => run.plan.order.iter().for_each(|at| block.values[*at] = self.op(&mut block, *at)),
+                None => {
+                    for at in &run.plan.order {
+                        // What is invariant is in none of these, so that a value that is known was carried.
+                        if block.values[*at].is_none() {
+                            block.values[*at] = self.op(&mut block, *at);
+                        }
+                    }
+                }
                 Some(spills) => {
                     let steps = run.plan.order.iter().zip(&spills.steps);
                     steps.for_each(|(at, step)| self.op_with_spills(&mut block, *at, step));
                 }
             }
         }
+        let handed_on = |Carried { source, .. }: &Carried| match run.plan.strip.ops[*source] {
+            Op::Store { value, .. } => self.operand(&block, value),
+            _ => block.values[*source].expect("all loads have been emitted"),
+        };
+        run.plan.carried[..carried.len()].iter().map(handed_on).collect()
     }
 
     /// Emits an operation between what it takes from the call's memory and what it leaves there.

@@ -6,11 +6,12 @@
 //! says where), and `lanes` its body, for which `bits` has operations on bits, `integers` those on integers, `tables`
 //! lookups, `vectors` those on lanes of several types, and `half` converts cells of half precision, and which `wide`
 //! replaces by a call where [`crate::vector`] can compile it; `plan` decides about a strip before anything is emitted,
-//! `run` holds what its loops share, and strips that do the same share their wide code (`shared_code`). What does not
+//! `run` holds what its loops share, `carried` what their iterations hand on in registers, and strips that do the same share their wide code (`shared_code`). What does not
 //! fit the stack waits in the memory of the call: `spill` says which values, `scratch` where. `image` keeps the code of
 //! a program as bytes, `function_image` that of a function. `emitter` holds the state of one function.
 
 mod bits;
+mod carried;
 mod division;
 mod double_mapped;
 mod emitter;

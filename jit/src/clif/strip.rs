@@ -21,7 +21,7 @@ use super::wide::FARTHEST_CELL;
 use crate::frame::Literal;
 use crate::listing::StripListing;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Type, Value, types};
 use std::collections::HashMap;
 
 /// What a loop keeps from iteration to iteration, in its own shape.
@@ -312,23 +312,42 @@ impl<'a> Emitter<'a, '_> {
             _ => None,
         };
         if let Some(only) = known.filter(|only| start == Num::Const(only - step)) {
-            self.block(run, held, shape, unroll_factor, start);
+            self.block(run, held, (shape, unroll_factor), start, &[]);
             return Num::Const(only);
         }
         let (body, index) = self.block_with_param();
         let (done, stop) = self.block_with_param();
         let (first, limit) = (self.value(start), self.value(limit));
-        match known {
-            Some(_) => _ = self.b.ins().jump(body, &[first.into()]),
-            None => self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()])),
-        }
         let mark = self.mark();
+        let carried = match known {
+            None if run.plan.carried.is_empty() => {
+                self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()]));
+                Vec::new()
+            }
+            None => {
+                let begun = self.b.create_block();
+                self.branch_if_less(first, limit, (begun, &[]), (done, &[first.into()]));
+                self.enter_behind(begun, mark);
+                self.begin_carrying(run, held, first, body)
+            }
+            Some(_) => self.begin_carrying(run, held, first, body),
+        };
         self.enter_behind(body, mark);
-        self.block(run, held, shape, unroll_factor, Num::Value(index));
+        let handed_on = self.block(run, held, (shape, unroll_factor), Num::Value(index), &carried);
         let next = self.b.ins().iadd_imm_s(index, step);
-        self.branch_if_less(next, limit, (body, &[next.into()]), (done, &[next.into()]));
+        let again: Vec<BlockArg> = [next].iter().chain(&handed_on).map(|&value| value.into()).collect();
+        self.branch_if_less(next, limit, (body, &again), (done, &[next.into()]));
         self.enter_behind(done, mark);
         known.map_or(Num::Value(stop), Num::Const)
+    }
+
+    /// Enters a loop at its first iteration. Returns what each iteration takes from the one before.
+    fn begin_carrying(&mut self, run: &Run<'_, 'a>, held: &Held, first: Value, body: Block) -> Vec<Value> {
+        let loaded = self.first_carried(run, held, Num::Value(first));
+        let entered: Vec<BlockArg> = [first].iter().chain(&loaded).map(|&value| value.into()).collect();
+        self.b.ins().jump(body, &entered);
+        let types: Vec<Type> = loaded.iter().map(|&value| self.b.func.dfg.value_type(value)).collect();
+        types.into_iter().map(|ty| self.b.append_block_param(body, ty)).collect()
     }
 }
 
@@ -343,6 +362,7 @@ fn listing(plan: &StripPlan<'_>) -> StripListing {
         lanes: plan.shape.lanes() as u32,
         blocks: plan.unroll as u32,
         is_pipelined: false,
+        carried: plan.carried.iter().map(|carried| carried.load as u32).collect(),
         registers: None,
         text: String::new(),
     }

@@ -191,6 +191,7 @@ impl WideStrip<'_> {
             lanes: body.shape.lanes() as u32,
             blocks: if allocation.pipelined.is_some() { 2 } else { self.unroll_factor as u32 },
             is_pipelined: allocation.pipelined.is_some(),
+            carried: Vec::new(),
             registers: Some(RegisterUse {
                 vectors: allocation.vectors() as u32,
                 available: body.shape.features.registers as u32,
