@@ -282,6 +282,10 @@ fn floor(
 /// Brings a coordinate into `0..modulus`.
 fn reduce(scopes: &mut Scopes, iteration: &Iteration<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
     let Coordinate { bounded, low, high, unbounded, extent } = coordinate;
+    // There is one place.
+    if modulus == 1 {
+        return Some(Reduced { start: Int::Const(0), stride: 0, wraps: false });
+    }
     let whole = low.div_euclid(modulus).checked_mul(modulus)?;
     let bounded = bounded.plus_constant(whole.checked_neg()?)?;
     let (low, high) = (low.checked_sub(whole)?, high.checked_sub(whole)?);
@@ -300,9 +304,6 @@ fn reduce(scopes: &mut Scopes, iteration: &Iteration<'_>, coordinate: Coordinate
         inside(start)
     } else {
         let drift = drift(scopes, &unbounded, modulus);
-        if modulus == 1 {
-            return Some(Reduced { start: Int::Const(0), stride: 0, wraps: false });
-        }
         if low == 0 && high == 0 {
             return Some(Reduced { start: drift, stride: 0, wraps: false });
         }

@@ -48,6 +48,11 @@ pub(crate) mod choice {
     pub(crate) const ENDS_BUDGET: u64 = 1 << 16;
     /// The cost of an access without vectors, where there could be some; one with vectors costs 1.
     pub(crate) const SCALAR_ACCESS: f64 = 4.0;
+    /// What is added to the cost of an access in a loop whose every iteration computes the place anew, as a row of places
+    /// turns along it. Shows in `run engine/tests/filetests/stages/rows_that_turn_inside.crk --schedule rows --set N=400`.
+    pub(crate) const TURNED: f64 = 6.0;
+    /// Iterations around a ring, in steps of several cells, up to which a loop costs as much. Shows there.
+    pub(crate) const TURN_ITERATIONS: f64 = 8.0;
     /// Accesses below this cost count as those of vectors.
     pub(crate) const FAST_ACCESS: f64 = 1.5;
     /// What a strip that is cut costs, in accesses.

@@ -12,8 +12,7 @@ use crate::analysis::model::Model;
 use crate::analysis::step_dependences::Readers;
 use crate::check::Checker;
 use crate::kernel::BoundKernel;
-use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, DimKind, Role};
+use crate::kernel::graph::{ArrayId, DimKind, Role, StmtId};
 use crate::machine::MachineModel;
 use crate::storage::options::{Rings, Rounding, StrategyId};
 use crate::storage::strategies::baseline::lattice::Small;
@@ -141,17 +140,21 @@ impl<'a, 'c, 'k> Problem<'a, 'c, 'k> {
             let Some(assign) = body.assigns.iter().find(|a| a.array == array) else {
                 continue;
             };
-            let moves = |e: &Affine, iter: usize| e.iter_coefficient(iter) != 0;
-            let schedule = self.model.schedule;
-            let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)));
-            // What comes behind lanes shares strips.
-            let times = &schedule.times[stmt.index()][..lanes.map_or(schedule.dims.len(), |lanes| lanes + 1)];
-            let innermost = times.iter().rev().find_map(|e| (0..body.iters.len()).find(|&iter| moves(e, iter)));
-            if let Some(iter) = innermost {
-                return (0..=last).rev().find(|&k| moves(&assign.index[k], iter)).unwrap_or(last);
+            if let Some(iter) = self.innermost(stmt) {
+                return (0..=last).rev().find(|&k| assign.index[k].iter_coefficient(iter) != 0).unwrap_or(last);
             }
         }
         last
+    }
+
+    /// The iterator of a statement that moves with the schedule dimension that runs in lanes, or else the innermost one.
+    pub(crate) fn innermost(&self, stmt: StmtId) -> Option<usize> {
+        let schedule = self.model.schedule;
+        let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)));
+        // What comes behind lanes shares strips.
+        let times = &schedule.times[stmt.index()][..lanes.map_or(schedule.dims.len(), |lanes| lanes + 1)];
+        let iters = self.model.kernel.stmt(stmt).iters.len();
+        times.iter().rev().find_map(|e| (0..iters).find(|&iter| e.iter_coefficient(iter) != 0))
     }
 
     /// A buffer for one array, named after it.

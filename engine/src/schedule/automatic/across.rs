@@ -19,7 +19,7 @@
 //! distributed over circles of dependences and interchanged until the innermost one carries none.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
-use crate::kernel::graph::{DimKind, Kernel};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Stmt};
 use crate::schedule::automatic::domains::relates;
 use crate::schedule::automatic::estimate::Sweep;
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
@@ -30,6 +30,11 @@ use crate::schedule::automatic::shapes::{CELLS_OF_COLUMNS, Draft, Found, Shapes}
 /// Vectors in a block of rows that are in a cache: so many chains run side by side. Shows in `run tridiagonal-rows
 /// --schedule auto --set NY=200 --set NX=200`.
 const VECTORS_OF_A_BLOCK: i64 = 8;
+
+/// Whether some iterator of a statement moves both.
+fn move_together(stmt: &Stmt, one: &Affine, other: &Affine) -> bool {
+    (0..stmt.iters.len()).any(|iter| one.iter_coefficient(iter) != 0 && other.iter_coefficient(iter) != 0)
+}
 
 /// Statements that run in blocks of one dimension.
 struct Stage {
@@ -92,7 +97,7 @@ impl Shapes<'_> {
         let tasks = |stage: &Blocks| (self.workload.extents[stage.parallel.0] / stage.parallel.1 as f64).ceil();
         let tasks = stages.iter().map(tasks).fold(f64::INFINITY, f64::min);
         let temps_held = self.temps_between(&stages, tasks) / outside;
-        let work = stages.iter().map(|stage| self.work_across(kernel, stage)).sum();
+        let work = (0..stages.len()).map(|stage| self.work_across(kernel, &stages, stage)).sum();
         let barriers = stages.len() * outside as usize;
         let estimate = self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers, is_in_place: false });
         let name = |stage: &Blocks| {
@@ -293,11 +298,42 @@ impl Shapes<'_> {
     }
 
     /// Nanoseconds of all instances of a stage.
-    fn work_across(&self, kernel: &Kernel, stage: &Blocks) -> f64 {
+    fn work_across(&self, kernel: &Kernel, stages: &[Blocks], at: usize) -> f64 {
+        let stage = &stages[at];
+        let cells = match stage.parallel {
+            (dim, width) if dim == stage.lanes => width as f64,
+            _ => stage.before.iter().map(|(_, divisor)| *divisor).max().unwrap_or(1) as f64,
+        };
+        let cells = if cells > 1.0 { cells } else { self.workload.extents[stage.lanes] };
         let of_stmt = |number: usize| {
-            let in_lanes = |pass| self.strided(kernel, number, stage.lanes, pass);
-            self.workload.work_with_strides(&kernel.stmts()[number], number, (in_lanes(None), in_lanes(stage.pass)))
+            let between = self.strided_between(kernel, stages, at, number) as f64;
+            let in_lanes = |pass| self.strided(kernel, number, stage.lanes, pass) + between;
+            let strided = (in_lanes(None), in_lanes(stage.pass));
+            self.workload.work_with_strides(&kernel.stmts()[number], number, strided, cells)
         };
         (0..self.stmts).filter(|&stmt| stage.stmts[stmt]).map(of_stmt).sum()
+    }
+
+    /// Reads of temporary arrays that another stage has written in lanes along another dimension: such an array is laid
+    /// out along the lanes of one of them.
+    fn strided_between(&self, kernel: &Kernel, stages: &[Blocks], at: usize, number: usize) -> usize {
+        let stmt = &kernel.stmts()[number];
+        let along = &self.space.coordinates[number][stages[at].lanes];
+        let reads = stmt.reads().filter(|(array, _)| kernel.array(*array).role == Role::Temp);
+        let is_strided = |(array, index): &(ArrayId, &[Affine])| {
+            let writes = |writer: usize| {
+                let assigns = kernel.stmts()[writer].assigns.iter();
+                assigns.filter(|assign| assign.array == *array).map(move |assign| (writer, &assign.index))
+            };
+            let stage_of = |writer: usize| stages.iter().position(|stage| stage.stmts[writer]);
+            let of_others = (0..self.stmts).filter(|&writer| stage_of(writer) != Some(at)).flat_map(writes);
+            of_others.into_iter().any(|(writer, written)| {
+                let lanes = stage_of(writer).map(|stage| &self.space.coordinates[writer][stages[stage].lanes]);
+                let writer = &kernel.stmts()[writer];
+                let fast = written.iter().position(|e| lanes.is_some_and(|lanes| move_together(writer, e, lanes)));
+                index.iter().enumerate().any(|(k, e)| move_together(stmt, e, along) && Some(k) != fast)
+            })
+        };
+        reads.filter(is_strided).count()
     }
 }

@@ -47,6 +47,9 @@ impl Shapes<'_> {
             // Of a line, what lies between groups is there as a whole.
             temps_held = f64::from(u8::from(open.clone().positions().is_some()));
         }
+        if self.workload.are_apart && temps_held == 0.0 {
+            temps_held = 1.0 / outside;
+        }
         if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }

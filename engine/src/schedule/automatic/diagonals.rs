@@ -48,7 +48,8 @@ impl Shapes<'_> {
         let work = |number: usize| {
             let stmt = &kernel.stmts()[number];
             let (strided, _) = strided_accesses(kernel, stmt, &self.space.coordinates[number][above], None);
-            self.workload.work_with_strides(stmt, number, (strided as f64, strided as f64))
+            let strided = strided as f64;
+            self.workload.work_with_strides(stmt, number, (strided, strided), f64::from(lanes))
         };
         let work = (0..self.stmts).map(work).sum();
         let estimate =

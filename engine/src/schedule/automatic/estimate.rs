@@ -16,7 +16,9 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
+use crate::schedule::automatic::chains::{Chains, chains};
 use crate::schedule::automatic::congruences::congruences;
+use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::bands::steps_in_flight;
@@ -68,8 +70,11 @@ const CUT_NS: f64 = 30.0;
 /// Nanoseconds of loading or storing a cell of a vector by itself, where those of a vector are not next to each other.
 /// Shows in `run tridiagonal-rows --schedule auto --set NY=200 --set NX=200`.
 const CELL_NS: f64 = 0.4;
-/// Lanes of strips with such cells have vectors of this many bytes.
-const NARROW_BYTES: f64 = 16.0;
+/// The same of an instruction of a strip with such cells, which runs cell by cell, though chains of several rows run side
+/// by side. Shows there, and of `integral-image`.
+const ALONE_NS: f64 = 0.12;
+/// The same of beginning such a strip. Shows in `run tridiagonal-rows --schedule auto --set NY=2000 --set NX=2000`.
+const ALONE_STRIP_NS: f64 = 5.0;
 /// Bytes of the widest vectors. Shows in `bench --suite quick`.
 const VECTOR_BYTES: f64 = 64.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
@@ -99,6 +104,10 @@ pub(super) struct Workload {
     pub(super) begun: Vec<f64>,
     /// Per statement that runs cell by cell along rows, nanoseconds that each cell waits for the one before it.
     pub(super) chains: Vec<Option<f64>>,
+    /// Per statement, nanoseconds of all its instances of a step on one thread if all ran in lanes.
+    pub(super) work_in_lanes: Vec<f64>,
+    /// Whether statements that nothing goes along rows of are apart from the others, with rows in between.
+    pub(super) are_apart: bool,
     /// Bytes of all states, one level each.
     state_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
@@ -187,6 +196,8 @@ impl Workload {
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
             chains: vec![None; points.len()],
+            work_in_lanes: Vec::new(),
+            are_apart: false,
             skips: kernel.stmts().iter().zip(&space.coordinates).map(skips).collect(),
             points,
             work,
@@ -201,15 +212,18 @@ impl Workload {
     }
 
     /// The same where some statements run cell by cell.
-    pub(super) fn with_chains(mut self, chains: Vec<Option<f64>>) -> Workload {
+    pub(super) fn with_chains(mut self, kernel: &Kernel, space: &CommonSpace, distances: &[Distance]) -> Workload {
         let lanes = f64::from(self.lanes);
-        for (number, chain) in chains.iter().enumerate() {
+        let Chains { waits, are_apart } = chains(kernel, space, distances, &self.work);
+        self.work_in_lanes.clone_from(&self.work);
+        for (number, chain) in waits.iter().enumerate() {
             if chain.is_some() || self.skips[number] {
                 let waiting = self.points[number] * chain.unwrap_or(0.0);
                 self.work[number] = (self.work[number] * lanes).max(waiting);
             }
         }
-        self.chains = chains;
+        self.chains = waits;
+        self.are_apart = are_apart;
         self
     }
 
@@ -221,7 +235,8 @@ impl Workload {
             let (strided, _) = strided_accesses(kernel, stmt, row, None);
             if strided > 0 && self.chains[number].is_none() {
                 let strided = strided as f64;
-                self.work[number] = self.work_with_strides(stmt, number, (strided, strided));
+                let cells = self.extents.last().copied().unwrap_or(1.0);
+                self.work[number] = self.work_with_strides(stmt, number, (strided, strided), cells);
                 self.begun[number] = 0.0;
             }
         }
@@ -353,11 +368,12 @@ impl Workload {
     }
 
     /// Nanoseconds of all instances of a statement in lanes, of whose accesses so many take one cell after the other: in
-    /// all, and as often as that is done.
-    pub(super) fn work_with_strides(&self, stmt: &Stmt, number: usize, (all, done): (f64, f64)) -> f64 {
-        let lanes = f64::from(self.lanes) * if all > 0.0 { NARROW_BYTES / VECTOR_BYTES } else { 1.0 };
-        let others = (instructions(stmt) - all).max(0.0) * INSTRUCTION_NS / lanes.max(1.0);
-        self.points[number] * (others + done * CELL_NS)
+    /// all, and as often as that is done. Strips are of so many cells, at most.
+    pub(super) fn work_with_strides(&self, stmt: &Stmt, number: usize, (all, done): (f64, f64), cells: f64) -> f64 {
+        let each = if all > 0.0 { ALONE_NS } else { INSTRUCTION_NS / f64::from(self.lanes) };
+        let others = (instructions(stmt) - all).max(0.0) * each;
+        let begun = if all > 0.0 { ALONE_STRIP_NS / cells.max(1.0) } else { 0.0 };
+        self.points[number] * (others + done * CELL_NS + begun)
     }
 
     /// How rows run that nothing goes along: cell by cell where most of them skip cells. Of such strips lanes were not

@@ -77,6 +77,32 @@ impl<'d> Open<'d> {
         Some(rows)
     }
 
+    /// The same of a dimension that is gone through cell by cell: groups, the row, and for each statement whether nothing
+    /// goes along its group, which may have lanes. Where shifts would do, statements are in groups if these are wanted of
+    /// what they free.
+    pub(super) fn cell_by_cell(
+        &mut self,
+        dim: usize,
+        are_wanted: impl Fn(&[bool]) -> bool,
+    ) -> Option<(Vec<Row>, Row, Vec<bool>)> {
+        let mut apart = self.clone();
+        let mut rows = self.next(dim)?;
+        let mut in_lanes = vec![false; self.stmts];
+        if rows.len() > 1 {
+            rows[1..].iter().for_each(|_| drop(apart.groups()));
+            in_lanes = apart.are_free();
+        } else {
+            let groups = apart.groups();
+            let free = apart.are_free();
+            if are_wanted(&free) {
+                rows = groups.into_iter().chain(apart.next(dim)?).collect();
+                (*self, in_lanes) = (apart, free);
+            }
+        }
+        let row = rows.pop().expect("a dimension comes last");
+        Some((rows, row, in_lanes))
+    }
+
     /// Whether iterations of a dimension may run at once: nothing that is left goes from one to another.
     pub(super) fn is_parallel(&self, dim: usize, shifts: &[i64]) -> bool {
         self.left.iter().all(|d| is_at_rest(d, dim, shifts))

@@ -142,7 +142,7 @@ impl Beside {
         let (space, distances) =
             orders::forwards(kernel, &space, &distances, target.params)?.unwrap_or((space, distances));
         let workload = |space: &CommonSpace, distances: &[Distance]| {
-            Workload::of(kernel, space, target).with_chains(chains::chains(kernel, space, distances))
+            Workload::of(kernel, space, target).with_chains(kernel, space, distances)
         };
         let by_index = workload(&space, &distances);
         let mut found = shapes::candidates(kernel, &space, &distances, &by_index, target.params)?;
@@ -194,7 +194,7 @@ fn in_order(space: &CommonSpace, candidates: Vec<Candidate>) -> impl Iterator<It
 fn in_halves(folded: Folded, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
     let Folded { kernel, cuts, space } = folded;
     let distances = distances::distances(&kernel, &space, target.params)?;
-    let workload = Workload::of(&kernel, &space, target).with_chains(chains::chains(&kernel, &space, &distances));
+    let workload = Workload::of(&kernel, &space, target).with_chains(&kernel, &space, &distances);
     let mut found = shapes::in_halves(&kernel, &space, &distances, &workload)?;
     for candidate in &mut found {
         candidate.shape += &format!(", {} folded in the middle", space.names[1]);

@@ -44,6 +44,7 @@ use crate::kernel::AUTOMATIC;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::automatic::Candidate;
+use crate::schedule::automatic::chains::are_wanted_apart;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Estimate, Tile, Workload};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
@@ -425,14 +426,10 @@ impl Shapes<'_> {
             return Ok(true);
         }
         // What is left runs along the row itself, cell after cell, but for groups of which nothing goes along it.
-        let mut apart = open.clone();
-        let Some(mut rows) = open.next(self.last()) else { return Ok(false) };
-        let row = rows.pop().expect("a dimension comes last");
-        let mut in_lanes = vec![false; self.stmts];
-        for group in rows {
-            apart.groups();
-            in_lanes = apart.are_free();
-            draft.push(DimKind::Sequential, self.values(&group)?);
+        let are_wanted = |free: &[bool]| are_wanted_apart(self.space, &self.workload.work_in_lanes, free);
+        let Some((groups, row, in_lanes)) = open.cell_by_cell(self.last(), are_wanted) else { return Ok(false) };
+        for group in &groups {
+            draft.push(DimKind::Sequential, self.values(group)?);
         }
         let of = |row: &Row, wanted: bool| {
             self.map(row, |value, stmt| Ok(if in_lanes[stmt] == wanted { value.clone() } else { Affine::default() }))
