@@ -13,13 +13,16 @@
 //!
 //! Source: Callahan, Carr and Kennedy, Improving register allocation for subscripted variables (PLDI 1990), section 3.
 
-use crease_program::{Address, AliasRelation, Element, Int, Op, Stream, StreamId, Strip, ValueId};
+use crease_program::{Address, AliasRelation, Element, Int, Op, Stream, StreamId, ValueId};
 
-use super::plan::{Kind, Pointer};
-use crate::strip::{Aliases, Definitions, Linear};
+use super::plan::{Pointer, Shape, StripPlan};
+use crate::strip::Linear;
 
 /// Loads of a strip that are replaced, at most: each holds a register through its loop, of sixteen.
 const MOST_CARRIED: usize = 8;
+
+/// Pairs of a load and a store that are looked at, at most: strips of hundreds of each wait for other things.
+const MOST_PAIRS: usize = 4096;
 
 /// A load whose value the iteration before has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +31,6 @@ pub(super) struct Carried {
     pub(super) load: usize,
     /// What had its value: a store, or another load.
     pub(super) source: usize,
-}
-
-/// What tells where the cells of a strip are.
-pub(super) struct Cells<'a> {
-    pub(super) strip: &'a Strip,
-    pub(super) aliases: &'a Aliases<'a>,
-    pub(super) lets: &'a Definitions<'a>,
-    pub(super) kinds: &'a [Kind],
-    pub(super) elements: &'a [Element],
-    pub(super) pointers: &'a [Pointer],
-    pub(super) places: &'a [(usize, i32)],
 }
 
 /// By how many cells a stream is ahead of another one in each iteration.
@@ -59,16 +51,31 @@ impl Ahead {
     }
 }
 
-impl<'a> Cells<'a> {
-    /// Of the operations that are emitted, the loads that are replaced, in order: those of what was stored, then those of
-    /// what these have loaded.
-    pub(super) fn carried(&self, order: &[usize]) -> Vec<Carried> {
-        let is_load = |at: &&usize| matches!(self.strip.ops[**at], Op::Load { .. });
-        let is_store = |at: &&usize| matches!(self.strip.ops[**at], Op::Store { .. });
+/// The loads of a strip that are replaced, in order: those of what was stored, then those of what these have loaded. None
+/// of strips in lanes, and of those whose registers are taken.
+pub(super) fn carried(plan: &StripPlan<'_>) -> Vec<Carried> {
+    let has_registers = plan.spills.is_none() && !plan.is_large;
+    if plan.shape != Shape::Scalar || !has_registers || plan.constant_length() == Some(1) {
+        return Vec::new();
+    }
+    Cells(plan).carried()
+}
+
+/// What tells where the cells of a strip are.
+struct Cells<'p, 'a>(&'p StripPlan<'a>);
+
+impl<'a> Cells<'_, 'a> {
+    fn carried(&self) -> Vec<Carried> {
+        let StripPlan { strip, aliases, order, .. } = self.0;
+        let is_load = |at: &&usize| matches!(strip.ops[**at], Op::Load { .. });
+        let is_store = |at: &&usize| matches!(strip.ops[**at], Op::Store { .. });
         let stores: Vec<usize> = order.iter().filter(is_store).copied().collect();
         let mut loads: Vec<usize> = order.iter().filter(is_load).copied().collect();
-        loads.retain(|load| stores.iter().any(|store| self.aliases.may_meet(*load, *store)));
+        loads.retain(|load| stores.iter().any(|store| aliases.may_meet(*load, *store)));
         loads.sort_unstable();
+        if loads.len().saturating_mul(stores.len()) > MOST_PAIRS {
+            return Vec::new();
+        }
         let mut carried: Vec<Carried> = Vec::new();
         // Each round finds the loads of cells that lie one iteration farther back.
         let mut sources = stores.clone();
@@ -96,7 +103,7 @@ impl<'a> Cells<'a> {
 
     /// Whether a store may write to the cell of a load behind an operation of the iteration before, which may be that store.
     fn comes_between(&self, load: usize, source: usize, store: usize) -> bool {
-        if !self.aliases.may_meet(load, store) {
+        if !self.0.aliases.may_meet(load, store) {
             return false;
         }
         let (in_this, in_the_one_before) = (store < load, store > source);
@@ -104,7 +111,7 @@ impl<'a> Cells<'a> {
             return in_this && ahead.is(0) || in_the_one_before && ahead.is(stride);
         }
         let (load, store) = (ValueId(load as u32), ValueId(store as u32));
-        let fact = self.strip.alias.iter().find(|fact| (fact.load, fact.store) == (load, store));
+        let fact = self.0.strip.alias.iter().find(|fact| (fact.load, fact.store) == (load, store));
         match fact.map(|fact| fact.relation) {
             Some(AliasRelation::Disjoint) => false,
             Some(AliasRelation::SameLane) => in_this,
@@ -118,7 +125,7 @@ impl<'a> Cells<'a> {
     fn ahead(&self, load: usize, other: usize) -> Option<(Ahead, i64)> {
         let [one, two] = [load, other].map(|op| self.stream(op));
         let (one, two) = (one?, two?);
-        let (from, to) = (&self.strip.streams[one.index()], &self.strip.streams[two.index()]);
+        let (from, to) = (&self.0.strip.streams[one.index()], &self.0.strip.streams[two.index()]);
         if from.buffer != to.buffer {
             return None;
         }
@@ -129,8 +136,8 @@ impl<'a> Cells<'a> {
             let cells = to.0.1.constant_difference(&from.1)?;
             return Some((Ahead { cells, ring: Some(ring) }, stride));
         }
-        let [(pointer, at), (of_other, there)] = [one, two].map(|stream| self.places[stream.index()]);
-        let Pointer { stride, bytes, ring, .. } = self.pointers[pointer];
+        let [(pointer, at), (of_other, there)] = [one, two].map(|stream| self.0.places[stream.index()]);
+        let Pointer { stride, bytes, ring, .. } = self.0.pointers[pointer];
         // In a ring that is mapped twice, one cell has two addresses.
         let is_known = pointer == of_other && !ring.is_some_and(|ring| ring.is_double_mapped());
         // Cells of a buffer have one size.
@@ -147,11 +154,11 @@ impl<'a> Cells<'a> {
             Int::Wrap(position, modulus) | Int::Mod(position, modulus) if *modulus == ring => position,
             position => position,
         };
-        Some(((self.lets.linear(base)?, self.lets.linear(position)?), ring, *stride))
+        Some(((self.0.lets.linear(base)?, self.0.lets.linear(position)?), ring, *stride))
     }
 
     fn stream(&self, op: usize) -> Option<StreamId> {
-        match self.strip.ops[op] {
+        match self.0.strip.ops[op] {
             Op::Load { stream, .. } | Op::Store { stream, .. } => Some(stream),
             _ => None,
         }
@@ -159,13 +166,13 @@ impl<'a> Cells<'a> {
 
     /// Whether a load of the cell has the bits that the other operation has: nothing is converted or rounded.
     fn is_kept_to_the_bit(&self, load: usize, source: usize) -> bool {
-        let Op::Load { stream, ty } = self.strip.ops[load] else { return false };
-        let element = self.elements[stream.index()];
-        match self.strip.ops[source] {
+        let Op::Load { stream, ty } = self.0.strip.ops[load] else { return false };
+        let element = self.0.elements[stream.index()];
+        match self.0.strip.ops[source] {
             Op::Load { ty: of_source, .. } => of_source == ty,
             Op::Store { value, .. } => {
-                let stored = self.kinds[value.index()];
-                element != Element::F16 && element.value_type() == ty && stored == self.kinds[load]
+                let stored = self.0.kinds[value.index()];
+                element != Element::F16 && element.value_type() == ty && stored == self.0.kinds[load]
             }
             _ => false,
         }

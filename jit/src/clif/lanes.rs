@@ -82,7 +82,7 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn first_carried(&mut self, run: &Run<'_, 'a>, held: &Held, first: Num) -> Vec<Value> {
         let mut block = Block::new(run, held, Shape::Scalar, Some(first));
         let load = |carried: &Carried| self.op(&mut block, carried.load).expect("loads have results");
-        run.plan.carried.iter().map(load).collect()
+        run.carried.iter().map(load).collect()
     }
 
     /// Emits `unroll_factor` blocks that start at iteration `index`. Returns what they hand on to the next iteration, if
@@ -99,7 +99,7 @@ impl<'a> Emitter<'a, '_> {
         for copy in 0..unroll_factor {
             block.copy = copy;
             block.values.clone_from(&held.results);
-            for (Carried { load, .. }, value) in run.plan.carried.iter().zip(carried) {
+            for (Carried { load, .. }, value) in run.carried.iter().zip(carried) {
                 block.values[*load] = Some(*value);
             }
             match &run.plan.spills {
@@ -121,7 +121,7 @@ impl<'a> Emitter<'a, '_> {
             Op::Store { value, .. } => self.operand(&block, value),
             _ => block.values[*source].expect("all loads have been emitted"),
         };
-        run.plan.carried[..carried.len()].iter().map(handed_on).collect()
+        run.carried[..carried.len()].iter().map(handed_on).collect()
     }
 
     /// Emits an operation between what it takes from the call's memory and what it leaves there.

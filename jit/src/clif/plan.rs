@@ -7,7 +7,6 @@ use crease_program::{
     ValueType,
 };
 
-use super::carried::{self, Carried};
 use super::double_mapped::{self, Follower, Ring};
 use super::emitter::Shared;
 use super::ring_groups::FARTHEST_BYTES;
@@ -132,8 +131,6 @@ pub(super) struct StripPlan<'a> {
     pub(super) spills: Option<Spills>,
     /// Whether there are so many pointers that they are in the memory of the call.
     pub(super) is_large: bool,
-    /// Loads whose values the iteration before hands on.
-    pub(super) carried: Vec<Carried>,
 }
 
 impl<'a> StripPlan<'a> {
@@ -177,19 +174,6 @@ impl<'a> StripPlan<'a> {
         let loads = order.iter().filter(|at| unwritten[**at]).count();
         let indices = strip.ops.iter().filter(|op| matches!(op, Op::Index { .. })).count();
         let lookups = strip.ops.iter().filter(|op| matches!(op, Op::Lookup { .. })).count();
-        let is_large = pointers.len() + indices + LookupEntry::NUMBERS * lookups > MOST_ON_STACK;
-        let cells = carried::Cells {
-            strip,
-            aliases: &aliases,
-            lets: shared.lets,
-            kinds: &kinds,
-            elements: &elements,
-            pointers: &pointers,
-            places: &places,
-        };
-        let is_single = shared.lets.difference(&strip.hi, &strip.lo) == Some(1);
-        let may_carry = shape == Shape::Scalar && spills.is_none() && !is_large && !is_single;
-        let carried = if may_carry { cells.carried(&order) } else { Vec::new() };
         StripPlan {
             strip,
             aliases,
@@ -203,8 +187,7 @@ impl<'a> StripPlan<'a> {
             unroll,
             // What is shared stays alive in between.
             shares_loads: spills.is_none() && loads * unroll as usize <= MOST_LIVE,
-            is_large,
-            carried,
+            is_large: pointers.len() + indices + LookupEntry::NUMBERS * lookups > MOST_ON_STACK,
             spills,
             literals_in_registers,
             invariants,

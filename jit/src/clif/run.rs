@@ -1,5 +1,6 @@
 //! A strip that is being emitted: what its loops share.
 
+use super::carried::Carried;
 use super::plan::StripPlan;
 use super::scratch::{Kept, Table};
 use cranelift_codegen::ir::FuncRef;
@@ -9,6 +10,8 @@ use std::collections::HashMap;
 pub(super) struct Run<'p, 'a> {
     /// What was decided.
     pub(super) plan: &'p StripPlan<'a>,
+    /// Loads whose values the iteration before hands on.
+    pub(super) carried: Vec<Carried>,
     /// Address of each pointer's cell at `j = 0`, moved by the rings passed since; none in wide code, whose table has
     /// them.
     pub(super) addresses: Vec<Kept>,

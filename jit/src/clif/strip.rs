@@ -11,6 +11,7 @@
 
 use crease_program::{Address, Along, Op, Strip};
 
+use super::carried::{Carried, carried};
 use super::emitter::{Emitter, Num, Shared};
 use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
 use super::rings::Rings;
@@ -133,10 +134,12 @@ impl<'a> Emitter<'a, '_> {
         };
         let spills = plan.spills.as_ref().filter(|_| wide.is_none());
         let slots = self.take_scratch(spills.map_or(0, |spills| spills.slots * SLOT_BYTES as usize));
+        let carried = if wide.is_none() { carried(plan) } else { Vec::new() };
         if self.shared.options.texts && wide.is_none() {
-            self.functions.listed(listing(plan));
+            self.functions.listed(listing(plan, &carried));
         }
-        let run = Run { plan, addresses: vec![], strides: vec![], indices: HashMap::new(), slots, table, wide };
+        let run =
+            Run { plan, carried, addresses: vec![], strides: vec![], indices: HashMap::new(), slots, table, wide };
         let mut run = self.with_addresses(run, rings.as_ref());
         match (&rings, &run.wide) {
             (None, _) => self.segment(&run, Num::Const(0), length),
@@ -320,7 +323,7 @@ impl<'a> Emitter<'a, '_> {
         let (first, limit) = (self.value(start), self.value(limit));
         let mark = self.mark();
         let carried = match known {
-            None if run.plan.carried.is_empty() => {
+            None if run.carried.is_empty() => {
                 self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()]));
                 Vec::new()
             }
@@ -352,7 +355,7 @@ impl<'a> Emitter<'a, '_> {
 }
 
 /// What is to be said of a strip that is part of the function around it.
-fn listing(plan: &StripPlan<'_>) -> StripListing {
+fn listing(plan: &StripPlan<'_>, carried: &[Carried]) -> StripListing {
     let number_bits = widest_bits(&plan.kinds, &plan.elements);
     StripListing {
         strip: plan.strip.var,
@@ -362,7 +365,7 @@ fn listing(plan: &StripPlan<'_>) -> StripListing {
         lanes: plan.shape.lanes() as u32,
         blocks: plan.unroll as u32,
         is_pipelined: false,
-        carried: plan.carried.iter().map(|carried| carried.load as u32).collect(),
+        carried: carried.iter().map(|carried| carried.load as u32).collect(),
         registers: None,
         text: String::new(),
     }
