@@ -29,7 +29,8 @@ impl Parser<'_> {
         index: &[String],
         domain: &Formula,
     ) -> Parsed<Option<Vec<Option<Rule>>>> {
-        if !self.cursor.accept_word("outside") {
+        // A rule begins with no bracket: then it is a statement of that name.
+        if self.cursor.peek_at(1) == Token::Punct("[") || !self.cursor.accept_word("outside") {
             return Ok(None);
         }
         let extents = extents(domain, index.len());
