@@ -64,6 +64,30 @@ fn a_restart_goes_on_with_the_same_bits() {
 }
 
 #[test]
+fn a_callback_that_moves_the_run_leaves_progress_within_its_bounds() {
+    let mut run = start(20);
+    run.fill("u", 1.0).unwrap();
+    run.advance(100).unwrap();
+    let mut seen = Vec::new();
+    for put in [0, 500] {
+        let mut times = 0;
+        let last = run.advance_with(10, 5, |run, progress| {
+            seen.push((progress.steps_done(), progress.steps_left(), progress.fraction()));
+            times += 1;
+            if times == 1 {
+                run.set_step(put)?;
+                run.fill("u", 1.0)?;
+                return Ok::<_, Error>(ControlFlow::Continue(()));
+            }
+            Ok(ControlFlow::Break(()))
+        });
+        let last = last.unwrap();
+        seen.push((last.steps_done(), last.steps_left(), last.fraction()));
+    }
+    assert_eq!(seen, [(5, 5, 0.5), (0, 105, 0.0), (0, 105, 0.0), (5, 5, 0.5), (495, 0, 1.0),]);
+}
+
+#[test]
 fn callbacks_come_when_they_are_due() {
     let mut run = start(20);
     run.fill("u", 1.0).unwrap();

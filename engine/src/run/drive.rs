@@ -26,19 +26,19 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Steps done of this call.
+    /// Steps done of this call: none where a callback put the run back to one before the first.
     pub fn steps_done(&self) -> u64 {
-        self.step.abs_diff(self.first)
+        self.step.saturating_sub(self.first).max(0).unsigned_abs()
     }
 
-    /// Steps that this call has still to do.
+    /// Steps that this call has still to do: none where a callback put the run behind the end.
     pub fn steps_left(&self) -> u64 {
-        self.end.abs_diff(self.step)
+        self.end.saturating_sub(self.step).max(0).unsigned_abs()
     }
 
     /// The part of its steps that this call has done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        let all = self.end.abs_diff(self.first);
+        let all = self.steps_done().saturating_add(self.steps_left());
         if all == 0 { 1.0 } else { self.steps_done() as f64 / all as f64 }
     }
 
