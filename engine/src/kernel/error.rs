@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::kernel::graph::{Array, Role};
 pub use kind::KernelErrorKind;
+use kind::is_unseen;
 
 /// Why a kernel was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +111,9 @@ impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(at) = &self.location else { return self.kind.fmt(f) };
         writeln!(f, "line {}, column {}: {}", at.line, at.column, self.kind)?;
-        writeln!(f, "  {}", at.text)?;
+        // What cannot be seen has a place, and does nothing to a terminal.
+        let seen = |c: char| if c != '\t' && is_unseen(c) { char::REPLACEMENT_CHARACTER } else { c };
+        writeln!(f, "  {}", at.text.chars().map(seen).collect::<String>())?;
         // Tabs before the culprit stay tabs, so that the caret stands under it at any tab width.
         let blank = at.text.chars().take(at.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' });
         write!(f, "  {}^", blank.collect::<String>())?;
@@ -132,6 +135,16 @@ mod tests {
         let kind = KernelErrorKind::Unknown { what: "array", name: "f9".into(), hint: String::new() };
         let error = KernelError::at(kind, "kernel k() {\n\tx = f9[t]\n}", 18);
         assert_eq!(error.to_string(), "line 2, column 6: unknown array `f9`\n  \tx = f9[t]\n  \t    ^");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown_as_a_mark_of_its_own() {
+        let kind = KernelErrorKind::UnexpectedCharacter { found: '\u{1b}' };
+        let error = KernelError::at(kind, "a\u{feff} \u{1b}[31m", 5);
+        assert_eq!(
+            error.to_string(),
+            "line 1, column 4: unexpected character U+001B\n  a\u{fffd} \u{fffd}[31m\n     ^"
+        );
     }
 
     #[test]

@@ -136,6 +136,9 @@ fn next_token(source: &str, at: usize, end: usize) -> Parsed<(Token<'_>, usize)>
         return Ok((Token::Quoted(&rest[1..1 + len]), at + len + 2));
     }
     let (bytes, one) = (rest.as_bytes(), rest.as_bytes()[0]);
+    if bytes.starts_with(b"//") || bytes.starts_with(b"/*") {
+        return Err(Failure::new(KernelErrorKind::UnexpectedCharacter { found: first }, at));
+    }
     match PUNCTS.iter().find(|p| p.as_bytes()[0] == one && bytes.starts_with(p.as_bytes())) {
         Some(p) => Ok((Token::Punct(p), at + p.len())),
         None => Err(Failure::new(KernelErrorKind::UnexpectedCharacter { found: first }, at)),

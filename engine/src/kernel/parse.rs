@@ -253,6 +253,10 @@ impl<'a> Parser<'a> {
             };
             self.cursor.advance();
             loop {
+                if matches!((self.cursor.peek(), self.cursor.peek_at(1)), (Token::Name("size" | "run"), Token::Name(_)))
+                {
+                    return Err(self.cursor.expected("a parameter; `;` stands before the next kind of them"));
+                }
                 self.places.params.push(self.cursor.at());
                 let name = self.cursor.name("a parameter")?.to_string();
                 self.kernel.params.push(Param { name, kind });

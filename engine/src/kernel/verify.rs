@@ -20,7 +20,7 @@ use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Element, Expr, Function, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{Array, ArrayId, DimKind, Element, Expr, Function, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::nearest;
 use crate::kernel::observers::ObserverPart;
 use crate::kernel::print::cell_text;
@@ -227,11 +227,27 @@ fn verify_declarations(kernel: &Kernel) -> Verified {
         for formula in [Some(&array.domain), array.live_in.as_ref(), array.live_out.as_ref()].into_iter().flatten() {
             verify_formula(kernel, formula, array.index.len(), &owner).map_err(|kind| (kind, Subject::Array(i)))?;
         }
+        verify_live(array).map_err(|kind| (kind, Subject::Array(i)))?;
     }
     if kernel.stmts.is_empty() {
         return Err((KernelErrorKind::NoStatements { kernel: kernel.name.clone() }, Subject::Kernel));
     }
     Ok(())
+}
+
+/// What is live of states and inputs, their role says.
+fn verify_live(array: &Array) -> Result<(), KernelErrorKind> {
+    let (role, why) = match array.role {
+        Role::State => ("state", "whose latest steps are there before each call and after it"),
+        Role::Input => ("an input", "all of whose cells are there, and stay as they are"),
+        Role::Output | Role::Temp => return Ok(()),
+    };
+    let way = match (&array.live_in, &array.live_out) {
+        (Some(_), _) => "in",
+        (None, Some(_)) => "out",
+        (None, None) => return Ok(()),
+    };
+    Err(KernelErrorKind::LiveByRole { array: array.name.clone(), role, why, way })
 }
 
 fn verify_formula(kernel: &Kernel, formula: &Formula, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {

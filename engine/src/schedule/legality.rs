@@ -20,7 +20,7 @@ use crate::kernel::graph::{ArrayId, StmtId};
 use crate::schedule::growth::certainly_grows;
 use crate::schedule::order::{Epoch, Phase};
 use crate::schedule::reason::{
-    NONE_IS_LEGAL, Offender, bounds_left, instance_text, read_each_other, reason, time_text,
+    NONE_IS_LEGAL, Offender, bounds_left, instance_text, read_each_other, reason, reference_text, time_text,
 };
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
@@ -104,7 +104,7 @@ pub enum IllegalSchedule {
         reader: String,
     },
     /// A reference leaves the array's index space.
-    #[error("{instance} {access} `{array}[{cell}]`, outside its index space{bounds}")]
+    #[error("{instance} {access} `{array}[{cell}]`{reference}, outside its index space{bounds}")]
     OutOfBounds {
         /// The array.
         array: String,
@@ -114,6 +114,8 @@ pub enum IllegalSchedule {
         cell: String,
         /// `reads` or `writes`.
         access: &'static str,
+        /// The text of the reference, with the statement's iterators; starts with a separator.
+        reference: String,
         /// Which index leaves its range, and that range; starts with a separator.
         bounds: String,
     },
@@ -234,13 +236,15 @@ pub(crate) fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result
         }
         let outside = cells.subtract(space)?;
         let cell = outside.sample()?.expect("a set that is not empty has a point");
-        let culprits = access.intersect_range(&outside)?.domain()?;
+        let this = cell.iter().enumerate().try_fold(outside, |set, (position, &value)| set.fix_dim(position, value))?;
+        let culprit = access.intersect_range(&this)?.domain()?.sample()?.unwrap_or_default();
         let bounds = bounds_left(model, reference.array, space, &cell)?;
+        let text = reference_text(model, reference, &culprit, &cell);
         let cell = cell.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let array = model.kernel.array(reference.array).name.clone();
-        let instance = instance(model, reference.stmt, &culprits)?;
+        let instance = instance_text(model, reference.stmt, &culprit);
         let access = if reference.is_write { "writes" } else { "reads" };
-        return Err(IllegalSchedule::OutOfBounds { array, instance, cell, access, bounds }.into());
+        return Err(IllegalSchedule::OutOfBounds { array, instance, cell, access, reference: text, bounds }.into());
     }
     Ok(())
 }

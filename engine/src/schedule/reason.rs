@@ -6,6 +6,7 @@
 
 use crease_isl::Set;
 
+use crate::analysis::accesses::Reference;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::kernel::affine::Affine;
@@ -87,10 +88,36 @@ pub(super) fn bounds_left(
             (_, Some(high)) if value > high => format!("ends at {high}"),
             _ => continue,
         };
-        return Ok(format!("; index `{index}` {range}"));
+        return Ok(format!("; index `{index}` is {value}, and {range}"));
     }
     let params: Vec<String> = model.kernel.params().iter().map(|param| param.name.clone()).collect();
     Ok(format!(", which is `{}`", domain_text(&array.domain, &array.index, &params)))
+}
+
+/// The reference of an instance to a cell, as the kernel says it: how the message goes on that names the cell. Nothing
+/// where that would say it once more.
+pub(super) fn reference_text(
+    model: &Model<'_, '_>,
+    reference: &Reference<'_>,
+    instance: &[i64],
+    cell: &[i64],
+) -> String {
+    let (kernel, stmt) = (model.kernel, model.kernel.stmt(reference.stmt));
+    let point: Vec<Affine> = instance.iter().map(|&value| Affine::constant(value)).collect();
+    let value = |e: &Affine| e.substitute_iters(&point).ok().and_then(|e| e.as_constant());
+    let is_it = |array: ArrayId, index: &[Affine]| {
+        array == reference.array && index.iter().map(value).eq(cell.iter().map(|&value| Some(value)))
+    };
+    let index = match reference.is_write {
+        true => stmt.assigns.iter().find(|a| is_it(a.array, &a.index)).map(|assign| assign.index.as_slice()),
+        false => stmt.reads().find(|(array, index)| is_it(*array, index)).map(|(_, index)| index),
+    };
+    let Some(index) = index.filter(|index| index.iter().any(|e| e.as_constant().is_none())) else {
+        return String::new();
+    };
+    let params: Vec<String> = kernel.params().iter().map(|param| param.name.clone()).collect();
+    let index: Vec<String> = index.iter().map(|e| e.display(&stmt.iters, &params)).collect();
+    format!(" by `{}[{}]`", kernel.array(reference.array).name, index.join(", "))
 }
 
 /// Whether two instances read values of an array that the other one writes: then neither can come first.

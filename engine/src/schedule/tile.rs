@@ -8,11 +8,14 @@
 use crate::kernel::graph::{DimKind, Schedule};
 use crate::schedule::transform::TransformError;
 
+/// The largest size of a tile, and number of lanes: no dimension is as long, and times are made of products of sizes.
+const LARGEST_SIZE: i64 = 1 << 31;
+
 impl Schedule {
     /// The schedule `name` with rectangular tiles: each entry of `tiles` is a time dimension and its tile size.
     ///
     /// # Errors
-    /// [`TransformError`] names the dimension that does not exist or the size that is not positive.
+    /// [`TransformError`] names the dimension that does not exist, or the size that is not positive or too large.
     ///
     /// Source: Irigoin and Triolet, Supernode partitioning (1988).
     pub fn tile(&self, name: &str, tiles: &[(usize, i64)]) -> Result<Schedule, TransformError> {
@@ -29,11 +32,13 @@ impl Schedule {
         })
     }
 
-    /// Refuses a tile size below 1.
+    /// Refuses a tile size below 1, and one with which times would leave 64 bits.
     pub(crate) fn verify_size(&self, dim: usize, size: i64) -> Result<(), TransformError> {
-        if size >= 1 {
-            return Ok(());
+        let schedule = || self.name.clone();
+        match size {
+            1..=LARGEST_SIZE => Ok(()),
+            ..1 => Err(TransformError::Size { schedule: schedule(), dim, size }),
+            _ => Err(TransformError::SizeTooLarge { schedule: schedule(), dim, size, limit: LARGEST_SIZE }),
         }
-        Err(TransformError::Size { schedule: self.name.clone(), dim, size })
     }
 }

@@ -58,6 +58,18 @@ pub enum TransformError {
         /// The size asked for.
         size: i64,
     },
+    /// A size of a tile, or a number of lanes, with which times would leave 64 bits.
+    #[error("schedule `{schedule}`: the size {size} for dimension {dim} is beyond {limit}, the largest one of a tile")]
+    SizeTooLarge {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The size asked for.
+        size: i64,
+        /// The largest one.
+        limit: i64,
+    },
     /// The statement does not exist.
     #[error("schedule `{schedule}` is for {stmts} statements, none of number {stmt} (they count from 0)")]
     NoSuchStatement {

@@ -1,7 +1,7 @@
 //! Errors of the rewritings of schedules and kernels.
 
 use crease::kernel::graph::{Kernel, Schedule};
-use crease::schedule::Hyperplanes;
+use crease::schedule::{Hyperplanes, Pipeline};
 
 use super::cases::Cases;
 
@@ -61,6 +61,8 @@ fn numbered(cases: &mut Cases, rows: &Schedule, twice: &Schedule) {
     let upright = Hyperplanes { rising: [1, 1], falling: [1, -1] };
     cases.add("tiles of 8 for dimension 2 of [t, x]", rows.tile("tiled", &[(2, 8)]).unwrap_err());
     cases.add("tiles of 0", rows.tile("tiled", &[(0, 0)]).unwrap_err());
+    let pipeline = Pipeline { height: i64::MAX, width: 1, behind: 2 };
+    cases.add("pipelined tiles of 2^63 - 1 steps", rows.pipelined("tiled", (0, 1), pipeline).unwrap_err());
     cases.add("diamonds in dimensions 1 and 1", rows.diamond("tiled", (1, 1), upright, 4).unwrap_err());
     let parallel = Hyperplanes { rising: [1, 1], falling: [2, 2] };
     cases.add("diamonds between t + x and 2t + 2x", rows.diamond("tiled", (0, 1), parallel, 4).unwrap_err());

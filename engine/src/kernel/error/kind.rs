@@ -9,7 +9,7 @@
 #[non_exhaustive]
 pub enum KernelErrorKind {
     /// A character that starts no token.
-    #[error("unexpected character `{found}`{}", instead_of(*found))]
+    #[error("unexpected character {}{}", shown(*found), instead_of(*found))]
     UnexpectedCharacter {
         /// The character.
         found: char,
@@ -186,6 +186,38 @@ pub enum KernelErrorKind {
         /// What it may read.
         there: String,
     },
+    /// An assignment to what is no cell of an array.
+    #[error(
+        "`{name}` is {what}, and only cells of arrays are assigned: `let` gives a new value a name of its own, once"
+    )]
+    NotAssigned {
+        /// The name.
+        name: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// What stands for cells outside of an array needs itself.
+    #[error("what stands for `{cell}` outside of `{array}` reads {reads}")]
+    EndlessOutside {
+        /// The array.
+        array: String,
+        /// The cell that is outside.
+        cell: String,
+        /// The cells that it reads, in words.
+        reads: String,
+    },
+    /// Cells of a state or an input that are declared to hold values before the kernel, or to survive it.
+    #[error("array `{array}` is {role}, {why}: leave out `live {way}`")]
+    LiveByRole {
+        /// The array.
+        array: String,
+        /// What it is.
+        role: &'static str,
+        /// What follows from that.
+        why: &'static str,
+        /// `in` or `out`.
+        way: &'static str,
+    },
     /// An access with another number of indices.
     #[error("array `{array}` has {expected} indices but {found} were given{hint}")]
     IndexCount {
@@ -331,7 +363,7 @@ pub enum KernelErrorKind {
         wanted: &'static str,
     },
     /// A number among integers that their type does not have.
-    #[error("{place}: `{ty}` has no number {number}")]
+    #[error("{place}: `{ty}` has no number {number}{}", rounded_to(number))]
     IntegerLiteral {
         /// Where.
         place: String,
@@ -495,7 +527,7 @@ pub enum KernelErrorKind {
         text: String,
     },
     /// A constant with a fraction, or too large a one, where an index is needed.
-    #[error("`{text}` is {value}, but an index is a whole number")]
+    #[error("`{text}` is {value}, but an index is a whole number below 2^53")]
     NotWhole {
         /// What stands there.
         text: String,
@@ -613,6 +645,16 @@ pub enum KernelErrorKind {
     },
 }
 
+/// Why a whole number may be none of a type that is wide enough.
+fn rounded_to(number: &str) -> &'static str {
+    match number.parse::<f64>() {
+        Ok(value) if value.fract() == 0.0 && value.abs() >= 9_007_199_254_740_992.0 => {
+            "; numbers of a text are doubles, which are rounded from 2^53 on: `shift_left(..)` makes larger integers"
+        }
+        _ => "",
+    }
+}
+
 /// What to write instead of a character that other languages have.
 fn instead_of(found: char) -> &'static str {
     match found {
@@ -621,6 +663,35 @@ fn instead_of(found: char) -> &'static str {
         '&' => "; conditions are joined by `and`",
         '|' => "; conditions are joined by `or`, and `abs(x)` is the absolute value",
         '!' => "; a condition is negated by `not`",
+        '/' => "; a comment begins with `#`",
+        '\u{feff}' => ", a mark of the order of bytes: save the text without it",
+        '\u{2212}' | '\u{2013}' | '\u{2014}' => "; minus is `-`",
+        '\u{d7}' | '\u{b7}' => "; a product is `a * b`",
+        '\u{2264}' => "; at most is `<=`",
+        '\u{2265}' => "; at least is `>=`",
+        '\u{201c}' | '\u{201d}' | '\u{201e}' => "; quotes are `\"`",
         _ => "",
     }
+}
+
+/// A character as it is, if it can be seen, and its number if it is none of ASCII.
+fn shown(found: char) -> String {
+    let number = u32::from(found);
+    if is_unseen(found) {
+        format!("U+{number:04X}")
+    } else if found.is_ascii() {
+        format!("`{found}`")
+    } else {
+        format!("`{found}` (U+{number:04X})")
+    }
+}
+
+/// Whether a character leaves no mark, or does something else than leave one: control characters, and those that join,
+/// turn or separate others.
+pub(in crate::kernel) fn is_unseen(c: char) -> bool {
+    let is_format = matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    c.is_control() || is_format
 }

@@ -17,6 +17,7 @@ use crate::kernel::exprs::ExprGraph;
 use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Kernel, ScalarId};
 use crate::kernel::lex::{Expanded, Failure, Parsed, Token, Trail};
 use crate::kernel::lookups::ReadIndex;
+use crate::kernel::nearest;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{affine, integer, no_entry, subscript};
 use crate::kernel::parse::names::Names;
@@ -54,6 +55,10 @@ pub(super) struct Body<'k> {
     pub(super) visible: usize,
     /// Definitions that are being expanded.
     pub(super) active: Vec<usize>,
+    /// Names of the iterators, for messages.
+    pub(super) iters: Vec<String>,
+    /// Cells outside of arrays of which the values are being expanded, the outermost first.
+    pub(super) outside: Vec<(ArrayId, Vec<Affine>)>,
 }
 
 /// What a statement has when its body was read.
@@ -66,6 +71,7 @@ pub(super) struct Finished {
 
 impl<'k> Body<'k> {
     pub(super) fn new(kernel: &'k Kernel, names: &'k Names, scope: Scope<'k>, trail: Trail) -> Body<'k> {
+        let iters = scope.iters.iter().map(|name| name.clone().unwrap_or_default()).collect();
         Body {
             kernel,
             names,
@@ -77,6 +83,8 @@ impl<'k> Body<'k> {
             trail,
             visible: names.definitions.len(),
             active: Vec::new(),
+            iters,
+            outside: Vec::new(),
         }
     }
 
@@ -107,6 +115,7 @@ impl<'k> Body<'k> {
         let at = cursor.at();
         self.verify_inside(cursor)?;
         let name = cursor.name("`let`, `for`, an assignment or `}`")?;
+        self.verify_assigned(cursor, name, at)?;
         let array = self.array(cursor, name, at)?;
         let index = self.index(cursor, array, at)?;
         cursor.expect("=")?;
@@ -174,6 +183,28 @@ impl<'k> Body<'k> {
             return Err(cursor.expected("`}` of the statement before it"));
         }
         Ok(())
+    }
+
+    /// Refuses assignments to what is no array.
+    fn verify_assigned(&self, cursor: &Cursor, name: &str, at: usize) -> Parsed<()> {
+        if self.kernel.array_id(name).is_some() || self.names.family(name).is_some() {
+            return Ok(());
+        }
+        let what = match self.scope.bound(name) {
+            Some(Bound::Value(_) | Bound::Values(_)) => "a value that `let` names",
+            Some(Bound::Number(_) | Bound::Index(_)) => "the variable of a range",
+            None if self.scalar(name).is_some() => "a scalar, which a run sets",
+            None if self.scope.lookup(name).is_some() => "an iterator or a parameter",
+            None if self.scope.table(name).is_some() => "a table of constants",
+            None if cursor.peek() != Token::Punct("=") => return Ok(()),
+            None => {
+                let arrays = self.kernel.arrays.iter().map(|array| array.name.as_str());
+                let families = self.names.families.iter().map(|family| family.name.as_str());
+                let hint = nearest::hint(name, arrays.chain(families)) + &format!("; `let {name} = ..` names a value");
+                return Err(fail_at(at, KernelErrorKind::Unknown { what: "array", name: name.into(), hint }));
+            }
+        };
+        Err(fail_at(at, KernelErrorKind::NotAssigned { name: name.into(), what }))
     }
 
     fn finish(mut self) -> Finished {
@@ -317,6 +348,9 @@ impl<'k> Body<'k> {
         if self.kernel.array(array).index.is_empty() && cursor.peek() != Token::Punct("[") {
             return Ok(());
         }
+        if cursor.peek() == Token::Punct("(") {
+            return Err(fail_at(at, called_array(&self.kernel.array(array).name)));
+        }
         cursor.expect("[")?;
         let mut found = 0;
         if !cursor.accept("]") {
@@ -377,6 +411,11 @@ impl<'k> Body<'k> {
         }
         id
     }
+}
+
+/// That an array is called.
+pub(super) fn called_array(name: &str) -> KernelErrorKind {
+    KernelErrorKind::NotAFunction { name: name.into(), hint: "it is an array, whose cells are written with `[..]`" }
 }
 
 /// Whether an index is one that a value says.

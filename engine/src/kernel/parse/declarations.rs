@@ -102,6 +102,9 @@ impl Parser<'_> {
             } else {
                 let at = self.cursor.at();
                 let value = integer(&mut self.cursor, &scope)?;
+                if self.cursor.peek() == Token::Punct("..") {
+                    return Err(self.cursor.expected("`]`; a range has a variable, `[q in 0..9]`"));
+                }
                 if !(1..=FAMILY_LIMIT as i64).contains(&value) {
                     return Err(fail_at(at, family_size(value)));
                 }

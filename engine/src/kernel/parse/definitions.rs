@@ -7,7 +7,7 @@ use crease_program::ValueType;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::{Array, ArrayId, Element, Expr, Lookup, UnaryOp};
-use crate::kernel::lex::{Expanded, Parsed, Token};
+use crate::kernel::lex::{Expanded, Failure, Parsed, Token};
 use crate::kernel::lookups::ReadIndex;
 use crate::kernel::parse::body::Body;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
@@ -175,8 +175,13 @@ impl Body<'_> {
         (outside, start, index): (&Outside, usize, Vec<Affine>),
         at: usize,
     ) -> Parsed<Operand> {
-        let array = self.kernel.array(array);
-        let indices = array.index.iter().cloned().zip(index.into_iter().map(Bound::Index));
+        let cell = (array, index);
+        if self.outside.contains(&cell) {
+            return Err(fail_at(at, self.endless(&cell, "that cell itself".to_string())));
+        }
+        self.outside.push(cell.clone());
+        let (array, indices) = (self.kernel.array(array), cell.1.iter().cloned().map(Bound::Index));
+        let indices = array.index.iter().cloned().zip(indices);
         let elsewhere = Elsewhere {
             start,
             bound: outside.bound.iter().cloned().chain(indices).collect(),
@@ -185,9 +190,32 @@ impl Body<'_> {
             what: format!("the value outside of `{}`", array.name),
             at,
         };
-        // Such a value may again lie outside; what never ends is nested too deep.
-        let value = cursor.nested(|cursor| self.read_elsewhere(cursor, elsewhere))?;
+        let value = cursor.nested(|cursor| self.read_elsewhere(cursor, elsewhere));
+        let value = value.map_err(|failure| self.without_end(failure))?;
+        self.outside.pop();
         self.number_of_cell(array, value, at)
+    }
+
+    /// A value outside may read cells that again lie outside: what never ends is nested too deep, and said as such.
+    fn without_end(&self, failure: Failure) -> Failure {
+        const MANY: usize = 10;
+        let [first, second, ..] = self.outside.as_slice() else { return failure };
+        if !matches!(*failure.kind, KernelErrorKind::TooDeep { .. }) || self.outside.len() < MANY {
+            return failure;
+        }
+        let reads = format!("`{}`, which is outside, too, and so on without end", self.cell_text(second));
+        Failure { kind: Box::new(self.endless(first, reads)), ..failure }
+    }
+
+    fn endless(&self, cell: &(ArrayId, Vec<Affine>), reads: String) -> KernelErrorKind {
+        let array = self.kernel.array(cell.0).name.clone();
+        KernelErrorKind::EndlessOutside { array, cell: self.cell_text(cell), reads }
+    }
+
+    fn cell_text(&self, (array, index): &(ArrayId, Vec<Affine>)) -> String {
+        let params: Vec<String> = self.kernel.params.iter().map(|param| param.name.clone()).collect();
+        let index: Vec<String> = index.iter().map(|e| e.display(&self.iters, &params)).collect();
+        format!("{}[{}]", self.kernel.array(*array).name, index.join(", "))
     }
 
     /// A number that stands for a cell has the cell's type, like what is read of the array: with nothing else around

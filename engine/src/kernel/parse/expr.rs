@@ -17,10 +17,10 @@ use std::rc::Rc;
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::{BinaryOp, BitOp, CompareOp, Element, Expr, ExprId, Function, ShiftOp, UnaryOp};
 use crate::kernel::lex::{Parsed, Token};
-use crate::kernel::parse::body::Body;
+use crate::kernel::parse::body::{Body, called_array};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::fold::Operator;
-use crate::kernel::parse::formula::{affine, table_entry};
+use crate::kernel::parse::formula::{affine, called_table, lacks_index, table_entry};
 use crate::kernel::parse::ranges::{Separator, begins_range};
 use crate::kernel::parse::scope::{Bound, Known, Operand};
 use crate::kernel::parse::skip::skip_to_close;
@@ -62,11 +62,14 @@ impl Body<'_> {
                 return Err(cursor.expected("one comparison; join several with `and`"));
             }
         }
-        // Domains have `=`, values have not.
-        if cursor.peek() == Token::Punct("=") {
-            return Err(cursor.expected("`==`, which compares values"));
+        // Domains have `=`, values have not; and remainders are those of indices.
+        match cursor.peek() {
+            Token::Punct("=") => Err(cursor.expected("`==`, which compares values")),
+            Token::Punct("%") | Token::Name("mod") => Err(cursor.expected(
+                "an operator of values: the remainder of values is `rem(a, b)`, that of an index `index(i mod 2)`",
+            )),
+            _ => Ok(left),
         }
-        Ok(left)
     }
 
     /// `not` where it may stand, else a unary expression.
@@ -182,9 +185,18 @@ impl Body<'_> {
 
     fn constant(&mut self, cursor: &mut Cursor, text: &str) -> Parsed<f64> {
         let kind = || KernelErrorKind::BadNumber { text: text.into(), expected: "a number" };
-        let value = text.parse().map_err(|_| cursor.fail(kind()))?;
+        let (at, value) = (cursor.at(), text.parse().map_err(|_| cursor.fail(kind()))?);
         cursor.advance();
-        Ok(value)
+        match cursor.peek() {
+            Token::Name(word) if cursor.end_of_last() == cursor.at() && !matches!(word, "and" | "or") => {
+                let expected = match word {
+                    "e" | "E" => "a number: behind `e` stands an exponent, as in `1e-3`",
+                    _ => "a number; a product is `a * b`",
+                };
+                Err(fail_at(at, KernelErrorKind::BadNumber { text: format!("{text}{word}"), expected }))
+            }
+            _ => Ok(value),
+        }
     }
 
     fn variable(&mut self, name: &str, at: usize) -> Parsed<Operand> {
@@ -321,11 +333,11 @@ impl Body<'_> {
     /// Refuses calls of what has another meaning.
     fn not_a_value(&self, name: &str) -> Result<(), KernelErrorKind> {
         let hint = if self.kernel.array_id(name).is_some() || self.names.family(name).is_some() {
-            "it is an array, whose cells are written with `[..]`"
+            return Err(called_array(name));
         } else if self.scope.bound(name).is_some() || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
             "it is a value; write `*` to multiply"
         } else if self.scope.table(name).is_some() {
-            "it is a table, whose entries are written with `[..]`"
+            return Err(called_table(name));
         } else if RESERVED.contains(&name) {
             "it is a word of the language"
         } else {
@@ -343,11 +355,6 @@ fn arguments<const N: usize>(function: &str, args: &[ExprId]) -> Result<[ExprId;
 /// That a function takes another number of arguments.
 fn other_count(function: &str, expected: usize, found: usize) -> KernelErrorKind {
     KernelErrorKind::ArgumentCount { function: function.into(), expected: expected.to_string(), found }
-}
-
-/// That something that has indices stands without them.
-fn lacks_index(name: &str, expected: usize) -> KernelErrorKind {
-    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0, hint: "" }
 }
 
 fn operator(token: Token) -> Option<(Level, Operator)> {

@@ -193,7 +193,7 @@ pub(super) fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) ->
         Token::Number(text) => number(cursor, text, negative),
         Token::Name("floor" | "floord") => floor(cursor, scope),
         Token::Name("exists") => Err(cursor.fail(KernelErrorKind::Quantifier)),
-        Token::Name(name) if cursor.peek_at(1) == Token::Punct("[") && scope.table(name).is_some() => {
+        Token::Name(name) if scope.table(name).is_some() => {
             let at = cursor.at();
             let entry = table_entry(cursor, scope)?;
             let entry = whole(&cursor.text_from(at), entry).map_err(|kind| fail_at(at, kind))?;
@@ -301,6 +301,11 @@ pub(super) fn table_entry(cursor: &mut Cursor, scope: &Scope) -> Parsed<f64> {
     let at = cursor.at();
     let name = cursor.name("a table")?;
     let table = scope.table(name).ok_or_else(|| cursor.expected("a table"))?;
+    match cursor.peek() {
+        Token::Punct("[") => {}
+        Token::Punct("(") => return Err(fail_at(at, called_table(name))),
+        _ => return Err(fail_at(at, lacks_index(name, table.extents.len()))),
+    }
     let (mut position, mut index) = (0, Vec::new());
     for extent in &table.extents {
         index.push(subscript(cursor, scope)?);
@@ -314,6 +319,16 @@ pub(super) fn table_entry(cursor: &mut Cursor, scope: &Scope) -> Parsed<f64> {
         position = position * extent + inside;
     }
     Ok(table.entries[position])
+}
+
+/// That a table is called.
+pub(super) fn called_table(name: &str) -> KernelErrorKind {
+    KernelErrorKind::NotAFunction { name: name.into(), hint: "it is a table, whose entries are written with `[..]`" }
+}
+
+/// That something that has indices stands without them.
+pub(super) fn lacks_index(name: &str, expected: usize) -> KernelErrorKind {
+    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0, hint: "" }
 }
 
 /// That something with constant indices has no such entry; the first and the last ones that it has.
@@ -335,6 +350,9 @@ pub(super) fn no_entry(
 pub(super) fn subscript(cursor: &mut Cursor, scope: &Scope) -> Parsed<i64> {
     cursor.expect("[")?;
     let index = integer(cursor, scope)?;
+    if cursor.peek() == Token::Punct(",") {
+        return Err(cursor.expected("`]`; each index has brackets of its own, `[i][j]`"));
+    }
     cursor.expect("]")?;
     Ok(index)
 }

@@ -147,12 +147,12 @@ impl<'k> Scope<'k> {
     }
 }
 
-/// Integers up to here are the same as doubles.
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+/// Integers below are the same as doubles; this may be the next one, rounded.
+const WHOLE_END: f64 = 9_007_199_254_740_992.0;
 
 /// A constant as an integer.
 pub(super) fn whole(text: &str, value: f64) -> Result<i64, KernelErrorKind> {
-    if value.fract() == 0.0 && value.abs() <= LARGEST_WHOLE {
+    if value.fract() == 0.0 && value.abs() < WHOLE_END {
         return Ok(value as i64);
     }
     Err(KernelErrorKind::NotWhole { text: text.to_string(), value: value.to_string() })

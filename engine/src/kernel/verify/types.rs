@@ -56,8 +56,31 @@ fn verify_assign(kernel: &Kernel, stmt: &Stmt, assign: &Assign, value: Type) -> 
     match value {
         Type::Literal => literal_fits(&stmt.exprs, assign.value, array.element.value_type(), &place),
         Type::Of(found) if found == array.element.value_type() => Ok(()),
+        DOUBLE if is_of_literals(&stmt.exprs, assign.value) => {
+            let (expected, found, hint) = (array.element.name(), name(value), OF_LITERALS);
+            Err(KernelErrorKind::TypeMismatch { place: place(), expected, found, hint })
+        }
         Type::Of(_) => Err(mismatch(place(), array.element.name(), value)),
     }
+}
+
+/// What to write instead of arithmetic of numbers and choices between them.
+const OF_LITERALS: &str = "; what is computed of numbers alone, or of choices between them, is a double: convert it, or \
+                           give one of the numbers a type, as in `u8(1)`";
+
+/// Whether a value is computed of numbers of the text alone, and of choices between them.
+fn is_of_literals(exprs: &[Expr], id: ExprId) -> bool {
+    let (mut left, mut seen) = (vec![id], FxHashSet::default());
+    while let Some(id) = left.pop() {
+        match &exprs[id.index()] {
+            _ if !seen.insert(id) => {}
+            Expr::Const(_) => {}
+            Expr::Unary(_, a) => left.push(*a),
+            Expr::Binary(_, a, b) | Expr::Select(_, a, b) => left.extend([*a, *b]),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Checks that numbers among integers are some of theirs.
@@ -90,7 +113,7 @@ pub(in crate::kernel) fn integer_fits(
         return Ok(());
     }
     let (low, high) = ty.range();
-    let is_whole = number.fract() == 0.0 && number.abs() <= LARGEST_LITERAL;
+    let is_whole = number.fract() == 0.0 && number.abs() < LITERALS_END;
     if is_whole && number >= low as f64 && number <= high as f64 {
         return Ok(());
     }
@@ -98,8 +121,9 @@ pub(in crate::kernel) fn integer_fits(
     Err(KernelErrorKind::IntegerLiteral { place: place(), number, ty: ty.name() })
 }
 
-/// The largest integer among integers that the text can say: numbers are doubles, which have no odd ones beyond.
-const LARGEST_LITERAL: f64 = (1_u64 << 53) as f64;
+/// The first integer that a text cannot say among integers: numbers are doubles, of which this one may be the next one,
+/// rounded.
+const LITERALS_END: f64 = (1_u64 << 53) as f64;
 
 fn types(kernel: &Kernel, stmt: &Stmt) -> Result<Vec<Type>, (KernelErrorKind, usize)> {
     let mut types = Vec::with_capacity(stmt.exprs.len());

@@ -83,7 +83,9 @@ impl CommonSpace {
         for (stmt, coordinates) in kernel.stmts().iter().zip(&coordinates) {
             let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
             let Ok(range) = range else {
-                return Err(NoCandidates::Hopeless(format!("`{}` has no box of iterations", stmt.name)));
+                let (stmt, iters) = (&stmt.name, stmt.iters.join(", "));
+                let why = format!("`{stmt}` has no box of iterations: its domain must bound {iters} from both sides");
+                return Err(NoCandidates::Hopeless(why));
             };
             let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
             // What has one value only need not be told apart.
