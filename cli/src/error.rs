@@ -12,12 +12,17 @@ use crease_pictures::PictureError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Two options say what one name is, how one array starts, or what one file is to hold; the file of a kernel's text
-    /// counts as one.
+    /// Two options say what one name is, how one array starts, or what one file is to hold.
     #[error("two options name `{name}`; which one counts?")]
     GivenTwice {
         /// The size, scalar, array, level of an array, or file.
         name: String,
+    },
+    /// A result would be written over the text of the kernel.
+    #[error("{} holds the text of the kernel, which what is written there would replace", path.display())]
+    OverKernel {
+        /// The file.
+        path: PathBuf,
     },
     /// `NAME=VALUE` does not read as such.
     #[error("`{text}` is not of the form {form}")]
@@ -57,6 +62,52 @@ pub enum CommandError {
         limited_by: String,
         /// Sizes that would fit, in words; empty if none are known.
         fits: String,
+    },
+    /// An option says how files are written, and none are that heed it.
+    #[error("{option} is for {formats}, which this run does not write")]
+    WithoutFiles {
+        /// The option.
+        option: &'static str,
+        /// The options that write files which heed it.
+        formats: &'static str,
+    },
+    /// An option is for steps, and the kernel has none.
+    #[error("{option} is for steps, and kernel {kernel} has none")]
+    WithoutSteps {
+        /// The option.
+        option: &'static str,
+        /// The kernel.
+        kernel: String,
+    },
+    /// A file is too large for what it is to hold.
+    #[error("{} has more than the {limit} bytes that {what} may have", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// What it is to hold.
+        what: &'static str,
+        /// Bytes that this may have.
+        limit: u64,
+    },
+    /// A file does not hold text.
+    #[error("{} is not text in UTF-8: line {line}, column {column} has the byte {byte:#04x}", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first byte that belongs to no character, from 1.
+        line: usize,
+        /// Its column, from 1.
+        column: usize,
+        /// That byte.
+        byte: u8,
+    },
+    /// A record has no charts: those of its suite have none, or nothing was measured.
+    #[error("{} is a record of the suite `{suite}`, of which there is nothing to draw", path.display())]
+    NoCharts {
+        /// The record.
+        path: PathBuf,
+        /// The suite.
+        suite: String,
     },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]

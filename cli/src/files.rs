@@ -90,11 +90,6 @@ impl FileOptions {
         Ok(self.restart.as_ref().map(Checkpoint::open).transpose()?)
     }
 
-    /// Whether whole fields are in memory to be written, one at a time.
-    pub(crate) fn holds_fields(&self) -> bool {
-        self.npz.is_some()
-    }
-
     /// Whether all states are in memory at once, as doubles, to derive fields from them.
     pub(crate) fn derives_fields(&self, kernel: &crease::Kernel) -> bool {
         let writes = [&self.vtk, &self.npy, &self.npz, &self.png].into_iter().any(Option::is_some);
@@ -129,7 +124,13 @@ impl FileOptions {
         grid.time_step = self.time_step.unwrap_or(grid.time_step);
         let mut options = OutputOptions::default().existing(existing).grid(grid);
         if !self.png_range.is_empty() {
-            let range = counted("--png-range", "LEAST,MOST", &self.png_range, 2..=2)?;
+            let form = "LEAST,MOST, of which the first is less";
+            let range = counted("--png-range", form, &self.png_range, 2..=2)?;
+            // One of them may be NaN.
+            let is_range = range[0] < range[1];
+            if !is_range {
+                return Err(not_of_form("--png-range", form, range));
+            }
             options = options.range(range[0], range[1]);
         }
         Ok(if self.fields.is_empty() { options } else { options.fields(&self.fields) })
@@ -158,12 +159,32 @@ impl FileOptions {
         Ok(outputs.iter_mut().try_for_each(|output| output.write(run))?)
     }
 
-    /// A kernel without steps cannot go on.
+    /// A kernel without steps cannot go on; and no option says how files are written that are none.
     pub(crate) fn verify(&self, kernel: &crease::Kernel) -> Result<(), CommandError> {
-        if kernel.has_state() || (self.checkpoint.is_none() && self.restart.is_none()) {
-            return Ok(());
+        let named = || kernel.name().to_owned();
+        if !kernel.has_state() {
+            if self.checkpoint.is_some() || self.restart.is_some() {
+                return Err(CheckpointError::NoState { kernel: named() }.into());
+            }
+            if self.every.is_some() {
+                return Err(CommandError::WithoutSteps { option: "--every", kernel: named() });
+            }
         }
-        Err(CheckpointError::NoState { kernel: kernel.name().to_owned() }.into())
+        let [vtk, npy, npz, png] = [&self.vtk, &self.npy, &self.npz, &self.png].map(Option::is_some);
+        let (any, series) = (vtk || npy || npz || png, "--vtk, --npy, --npz and --png");
+        let idle = [
+            ("--every", self.every.is_some(), any, series),
+            ("--fields", !self.fields.is_empty(), any, series),
+            ("--existing", self.existing.is_some(), any, series),
+            ("--spacing", !self.spacing.is_empty(), vtk, "--vtk"),
+            ("--origin", !self.origin.is_empty(), vtk, "--vtk"),
+            ("--time-step", self.time_step.is_some(), vtk || npz, "--vtk and --npz"),
+            ("--png-range", !self.png_range.is_empty(), png, "--png"),
+        ];
+        match idle.into_iter().find(|(_, is_given, is_heeded, _)| *is_given && !is_heeded) {
+            Some((option, _, _, formats)) => Err(CommandError::WithoutFiles { option, formats }),
+            None => self.output_options().map(drop),
+        }
     }
 
     /// Says what was written.
@@ -201,8 +222,12 @@ fn counted<'a>(
     if count.contains(&numbers.len()) {
         return Ok(numbers);
     }
+    Err(not_of_form(option, form, numbers))
+}
+
+fn not_of_form(option: &str, form: &'static str, numbers: &[f64]) -> CommandError {
     let given: Vec<String> = numbers.iter().map(f64::to_string).collect();
-    Err(CommandError::BadSetting { text: format!("{option} {}", given.join(",")), form })
+    CommandError::BadSetting { text: format!("{option} {}", given.join(",")), form }
 }
 
 /// What is stopped by SIGINT and SIGTERM; a second signal ends the process at once. The handler stays, for the process.

@@ -4,13 +4,14 @@
 //! largest size that the process will have, or an error if that is more than there is.
 //!
 //! The command holds, besides the run: first the initial data, as doubles, which it drops before the first step; in the
-//! end one result after the other, to summarise and to write it. The process itself counts as it stands when the
+//! end one result after the other, to summarise and to write it, and what pictures and series are made of, which may be
+//! all populations of a flow with its density and velocity. The process itself counts as it stands when the
 //! prediction is made, with the machine code in it. A double-mapped buffer counts once, as it takes memory once; tools
 //! that count each address show it twice.
 
 use std::fs;
 
-use crease::kernel::graph::Role;
+use crease::kernel::graph::{Element, Role};
 use crease::plan::footprint::{Footprint, LogicalArray};
 use crease::{AvailableMemory, Plan, available_memory};
 
@@ -34,30 +35,43 @@ pub(crate) struct Prediction {
 /// What the command holds of arrays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Held<'a> {
-    /// Arrays whose initial data it makes; those of others are read from files, one at a time, or filled.
+    /// Arrays whose initial data it makes, all at once.
     pub(crate) made: &'a [String],
-    /// Whether results are converted once more, for files.
-    pub(crate) writes_files: bool,
-    /// Whether all results are held at once, as doubles, for images.
-    pub(crate) draws_images: bool,
+    /// Arrays that are read from files, one at a time.
+    pub(crate) read: &'a [String],
+    /// Arrays that go to files in the end, one at a time.
+    pub(crate) written: &'a [String],
+    /// Whether fields are whole in memory to be written, one at a time.
+    pub(crate) archives: bool,
+    /// Whether planes of fields are drawn, one at a time.
+    pub(crate) draws: bool,
+    /// Whether density, velocity and what follows from them are computed of all states, which are populations.
+    pub(crate) derives: bool,
 }
 
 impl Held<'_> {
     /// Bytes of the run, of initial data, of results.
     fn bytes(self, footprint: &Footprint) -> (u64, u64, u64) {
-        let doubles = |array: &LogicalArray| array.cells.saturating_mul(8);
-        let own = |array: &LogicalArray| array.cells.saturating_mul(array.element_bytes);
         let starts = || footprint.arrays.iter().filter(|array| matches!(array.role, Role::Input | Role::State));
         let results = || footprint.arrays.iter().filter(|array| matches!(array.role, Role::Output | Role::State));
+        let most = |bytes: &mut dyn Iterator<Item = u64>| bytes.max().unwrap_or(0);
         let made = starts().filter(|array| self.made.contains(&array.name)).map(doubles);
-        // Narrower cells are converted before they are copied in, those of files always.
-        let is_plain = |array: &&LogicalArray| self.made.contains(&array.name) && array.element_bytes == 8;
-        let converted = starts().filter(|array| !is_plain(array)).map(own).max().unwrap_or(0);
-        let result = results().map(own).max().unwrap_or(0);
-        let result = if self.writes_files { result.saturating_mul(2) } else { result };
-        let drawn: u64 = if self.draws_images { results().map(doubles).fold(0, u64::saturating_add) } else { 0 };
-        let initial = made.fold(0, u64::saturating_add).saturating_add(converted);
-        (footprint.total_memory_bytes(), initial, result.max(drawn))
+        // Doubles are copied in as they are made, and narrower cells converted before.
+        let converted = |array: &LogicalArray| match (self.read.contains(&array.name), array.element) {
+            (true, _) => in_file(array),
+            (false, Element::F64) => 0,
+            (false, _) if self.made.contains(&array.name) => own(array),
+            (false, _) => 0,
+        };
+        let initial = made.fold(0, u64::saturating_add).saturating_add(most(&mut starts().map(converted)));
+        let handed_out = |array: &LogicalArray| match self.archives || self.written.contains(&array.name) {
+            true => in_file(array),
+            false => own(array),
+        };
+        let handed_out = most(&mut results().map(handed_out));
+        let drawn = if self.draws { most(&mut results().map(drawn)) } else { 0 };
+        let derived = if self.derives { derived(footprint) } else { 0 };
+        (footprint.total_memory_bytes(), initial, handed_out.max(drawn).max(derived))
     }
 
     /// What the process grows by at most.
@@ -65,6 +79,45 @@ impl Held<'_> {
         let (run, initial, result) = self.bytes(footprint);
         run.saturating_add(initial.max(result))
     }
+}
+
+fn doubles(array: &LogicalArray) -> u64 {
+    array.cells.saturating_mul(8)
+}
+
+fn own(array: &LogicalArray) -> u64 {
+    array.cells.saturating_mul(array.element_bytes)
+}
+
+/// An array on its way from a file or to one, which holds `f32` for `f16`.
+fn in_file(array: &LogicalArray) -> u64 {
+    own(array).saturating_mul(if array.element == Element::F16 { 3 } else { 1 })
+}
+
+/// Cells that become doubles: doubles stay where they are.
+fn widened(array: &LogicalArray, cells: u64) -> u64 {
+    let before = if array.element == Element::F64 { 0 } else { array.element_bytes };
+    cells.saturating_mul(8 + before)
+}
+
+/// The plane of an array that a picture shows.
+fn drawn(array: &LogicalArray) -> u64 {
+    match array.extents.as_slice() {
+        [.., rows, columns] => widened(array, rows.saturating_mul(*columns)),
+        _ => 0,
+    }
+}
+
+/// What a flow is computed with: all populations, of which the last one may still be there as it was stored, or is
+/// added to the density and to the velocity along each axis. Once these are there, populations go, and copies of both
+/// come, with the speed and, from two slopes, the vorticity.
+fn derived(footprint: &Footprint) -> u64 {
+    let populations = || footprint.arrays.iter().filter(|array| array.role == Role::State);
+    let Some(last) = populations().next_back() else { return 0 };
+    let fluid = (last.extents.len() as u64 + 1).saturating_mul(doubles(last));
+    let summed = fluid.max(widened(last, last.cells) - doubles(last));
+    let summed = populations().map(doubles).fold(summed, u64::saturating_add);
+    summed.max(fluid.saturating_mul(2).saturating_add(doubles(last).saturating_mul(3)))
 }
 
 /// What a run of the plan by the command will take.

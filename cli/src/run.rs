@@ -14,7 +14,7 @@ use crease::{ElementType, Kept, Plan, Run, RunOptions, f16};
 use crease_bench::BenchError;
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
-use crease_pictures::fields::{self, FieldImage};
+use crease_pictures::fields::{self, FieldImage, is_drawn_as_flow};
 use crease_pictures::timeline;
 use ndarray::ArrayD;
 use ndarray_npy::{WritableElement, write_npy};
@@ -47,11 +47,21 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
     let builder = request.request.plan(&source, &settings).run_opaque_functions(request.opaque);
     let plan = request.request.code.build(builder)?;
     let is_restored = |name: &str| restart.as_ref().is_some_and(|checkpoint| checkpoint.holds(name));
-    let is_made = |name: &String| !request.gives(name) && !is_restored(name);
-    let made: Vec<String> = source.made_arrays().into_iter().filter(is_made).collect();
-    let writes_files = !request.outputs.is_empty() || request.files.holds_fields();
-    let draws_images = request.images.is_some() || request.files.derives_fields(&source.kernel);
-    let held = Held { made: &made, writes_files, draws_images };
+    let is_missing = |name: &String| !request.gives(name) && !is_restored(name);
+    let made = if source.made_arrays().iter().any(is_missing) { source.made_arrays() } else { Vec::new() };
+    // Of any level: one is held at a time.
+    let array = |(name, _): &(String, PathBuf)| name.split('@').next().unwrap_or_default().to_owned();
+    let read: Vec<String> = request.inputs.iter().map(array).collect();
+    let written: Vec<String> = request.outputs.iter().map(array).collect();
+    let held = Held {
+        made: &made,
+        read: &read,
+        written: &written,
+        archives: request.files.npz.is_some(),
+        draws: request.images.is_some() || request.files.png.is_some(),
+        derives: request.images.is_some() && is_drawn_as_flow(&source.kernel)
+            || request.files.derives_fields(&source.kernel),
+    };
     memory::verify(&plan, held)?;
     let (code, tuned) = request.request.code.compile(&plan)?;
     let mut predicted = memory::predict(&plan, held);
@@ -190,12 +200,15 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
 
 /// The text of the kernel, the checkpoint and all results have files of their own.
 fn verify_own_files(source: &KernelSource, request: &RunRequest) -> Result<(), CommandError> {
-    let kernel = Some(Path::new(&request.request.kernel)).filter(|_| source.entry.is_none());
+    let kernel = Some(Path::new(&request.request.kernel)).filter(|_| source.entry.is_none()).map(resolved);
     // A checkpoint is renamed: what is replaced is the name, not the file that a link leads to.
     let checkpoint = request.files.checkpoint.as_deref().map(|path| (path, in_its_directory(path)));
     let outputs = request.outputs.iter().map(|(_, path)| (path.as_path(), resolved(path)));
-    let mut taken: Vec<PathBuf> = kernel.map(resolved).into_iter().collect();
+    let mut taken: Vec<PathBuf> = Vec::new();
     for (path, file) in checkpoint.into_iter().chain(outputs) {
+        if kernel.as_ref() == Some(&file) {
+            return Err(CommandError::OverKernel { path: path.to_owned() });
+        }
         if taken.contains(&file) {
             return Err(CommandError::GivenTwice { name: path.display().to_string() });
         }
@@ -249,6 +262,7 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
 /// Least, mean and most of all values, and how many are no finite numbers.
 fn summary(values: impl Iterator<Item = f64>) -> String {
     let (mut least, mut most, mut sum, mut count, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0_u64, 0_u64);
+    // The least and the most are those of the others, where some are NaN.
     for value in values {
         (least, most) = (least.min(value), most.max(value));
         (sum, count) = (sum + value, count + 1);
@@ -256,6 +270,9 @@ fn summary(values: impl Iterator<Item = f64>) -> String {
     }
     if count == 0 {
         return "no cells".to_owned();
+    }
+    if least > most {
+        return format!("NaN in all {count} cells");
     }
     let mean = sum / count as f64;
     let bad = if bad > 0 { format!(", {bad} not finite") } else { String::new() };
@@ -372,6 +389,15 @@ mod tests {
     }
 
     #[test]
+    fn values_that_are_no_numbers_are_counted() {
+        let said = |values: &[f64]| summary(values.iter().copied());
+        assert_eq!(said(&[]), "no cells");
+        assert_eq!(said(&[f64::NAN, f64::NAN]), "NaN in all 2 cells");
+        assert_eq!(said(&[f64::NAN, 2.0]), "min 2.000000e0, mean NaN, max 2.000000e0, 1 not finite");
+        assert_eq!(said(&[f64::INFINITY, 2.0]), "min 2.000000e0, mean inf, max inf, 1 not finite");
+    }
+
+    #[test]
     fn the_load_of_threads_is_told_and_drawn() {
         let directory = tempfile::tempdir().unwrap();
         let mut request = request(&["N=40", "T=6"]);
@@ -455,13 +481,19 @@ mod tests {
             request.fills = vec!["u=1".parse().unwrap(), "seen=7".parse().unwrap()];
             request.outputs = vec![("u".into(), at(outputs[0])), ("seen".into(), at(outputs[1]))];
             request.files.checkpoint = checkpoint.map(at);
-            matches!(run(&request), Err(CommandError::GivenTwice { .. }))
+            match run(&request) {
+                Ok(_) => "nothing",
+                Err(CommandError::GivenTwice { .. }) => "twice",
+                Err(CommandError::OverKernel { .. }) => "kernel",
+                Err(other) => panic!("{other}"),
+            }
         };
-        assert!(refused(["a.npy", "inside/../a.npy"], None));
-        assert!(refused(["there.npy", "link.npy"], None));
-        assert!(refused(["a.npy", "wave.crk"], None));
-        assert!(refused(["a.npy", "b.npy"], Some("inside/../b.npy")));
-        assert!(refused(["a.npy", "b.npy"], Some("wave.crk")));
-        assert!(!refused(["a.npy", "b.npy"], Some("link.npy")));
+        assert_eq!(refused(["a.npy", "inside/../a.npy"], None), "twice");
+        assert_eq!(refused(["there.npy", "link.npy"], None), "twice");
+        assert_eq!(refused(["a.npy", "wave.crk"], None), "kernel");
+        assert_eq!(refused(["inside/../wave.crk", "a.npy"], None), "kernel");
+        assert_eq!(refused(["a.npy", "b.npy"], Some("inside/../b.npy")), "twice");
+        assert_eq!(refused(["a.npy", "b.npy"], Some("wave.crk")), "kernel");
+        assert_eq!(refused(["a.npy", "b.npy"], Some("link.npy")), "nothing");
     }
 }

@@ -37,6 +37,12 @@ pub(crate) fn start(
             run.set(name, *value)?;
         }
     }
+    for scalar in source.kernel.scalars() {
+        if settings.steps != Some(0) && run.scalar(&scalar.name)?.is_none() {
+            let (kernel, name) = (source.kernel.name().to_owned(), scalar.name.clone());
+            return Err(CommandError::Unset { kernel, what: "a value for scalar", name, option: "--set NAME=VALUE" });
+        }
+    }
     let is_restored = |name: &str| restart.is_some_and(|checkpoint| checkpoint.holds(name));
     let starts = source.starting_arrays();
     let is_made = starts.iter().any(|name| !request.gives(name) && !is_restored(name));

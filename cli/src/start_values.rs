@@ -1,5 +1,6 @@
 //! Values that arrays start from: out of files, and numbers on the command line.
 
+use std::any::Any;
 use std::fs::File;
 use std::io::{BufReader, Seek};
 use std::path::Path;
@@ -22,13 +23,20 @@ pub(crate) fn unset(source: &KernelSource, what: &'static str, name: String) -> 
 
 /// A number that cells of a type can hold: rounded to floating-point types.
 pub(crate) fn cell_value<T: ElementType>(fill: &Assignment) -> Result<T, CommandError> {
+    // Doubles have not all of them.
+    if T::ELEMENT == Element::I64
+        && let Ok(whole) = fill.value.parse::<i64>()
+        && let Some(cell) = (&whole as &dyn Any).downcast_ref::<T>()
+    {
+        return Ok(*cell);
+    }
     let wanted = || match T::ELEMENT {
         Element::U8 => "ARRAY=NUMBER, whole and from 0 to 255",
         _ => "ARRAY=NUMBER, one that cells of this array can hold",
     };
     let value = fill.number()?;
-    // The double is then not what was said.
-    let is_rounded = T::ELEMENT == Element::I64 && value.abs() > (1_u64 << 53) as f64;
+    // The double may then not be what was said.
+    let is_rounded = T::ELEMENT == Element::I64 && value.abs() >= (1_u64 << 53) as f64;
     let cell = T::from_number(value).filter(|_| !is_rounded);
     cell.ok_or_else(|| fill.bad(wanted()))
 }
@@ -89,4 +97,23 @@ fn verify_length(header: &Header, cell: u64, held: u64) -> Result<(), String> {
     }
     let shape = &header.shape;
     Err(format!("an array of shape {shape:?} and cells of {cell} bytes, of which the file holds {held} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_64_bits_are_what_is_said_or_refused() {
+        let value = |text: &str| cell_value::<i64>(&text.parse().unwrap()).ok();
+        assert_eq!(value("a=9223372036854775807"), Some(i64::MAX));
+        assert_eq!(value("a=-9223372036854775808"), Some(i64::MIN));
+        assert_eq!(value("a=9007199254740993"), Some((1 << 53) + 1));
+        assert_eq!(
+            (value("a=9007199254740993.0"), value("a=1e18"), value("a=9223372036854775808")),
+            (None, None, None)
+        );
+        assert_eq!((value("a=1e15"), value("a=0.5")), (Some(1_000_000_000_000_000), None));
+        assert_eq!(cell_value::<f64>(&"a=9007199254740993".parse().unwrap()).ok(), Some(9_007_199_254_740_992.0));
+    }
 }

@@ -37,6 +37,8 @@ fn runs_of_the_catalogue_take_the_memory_that_was_predicted() {
         "heat-2d-5pt --set N=2000 --set T=2",
         "lbm-d2q9-periodic --set N=600 --set T=2",
         "blur-tiled",
+        "heat-2d-5pt --set N=1500 --set T=2 --output u=DIR/u.npy",
+        "lbm-d2q9-periodic --set N=500 --set T=2 --vtk DIR",
     ];
     let more = [
         "heat-2d-5pt --set N=2500 --set T=2",
@@ -46,11 +48,18 @@ fn runs_of_the_catalogue_take_the_memory_that_was_predicted() {
         "lbm-d3q19-periodic --set N=70 --set T=2",
         "unsharp-mask",
         "harris",
+        "blur-u8 --set N=2501 --image DIR",
+        "blur-u8 --set N=2501 --png DIR",
+        "lbm-d2q9-periodic --set N=700 --set T=2 --image DIR",
+        "lbm-d2q9-cavity-f32 --set N=700 --set T=2 --npz DIR",
+        "lbm-d3q19-periodic --set N=60 --set T=2 --png DIR",
     ];
     let is_thorough = std::env::var_os("CREASE_THOROUGH").is_some();
     let (more, threads): (&[&str], &[&str]) = if is_thorough { (&more, &["1", "2"]) } else { (&[], &["2"]) };
     for kernel in few.iter().chain(more) {
         for threads in threads {
+            let directory = tempfile::tempdir().unwrap();
+            let kernel = kernel.replace("DIR", directory.path().to_str().unwrap());
             let output = crease(&format!("run {kernel} --threads {threads}"));
             let said = text(&output.stdout) + &text(&output.stderr);
             let sizes = size_behind("predicted ", &said).zip(size_behind("measured ", &said));

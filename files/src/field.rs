@@ -103,8 +103,15 @@ impl Source<'_> {
             let level = Level { array: &field.name, back: 0, ranges: &field.ranges };
             return slabs::read(self.run, &level, visit);
         };
-        let cells: Vec<T> = self.derived[number].iter().map(|&value| T::narrow(value)).collect();
-        visit(&cells)
+        let mut values = self.derived[number].iter();
+        loop {
+            let cells: Vec<T> =
+                values.by_ref().take(slabs::SLAB_CELLS as usize).map(|&value| T::narrow(value)).collect();
+            if cells.is_empty() {
+                return Ok(());
+            }
+            visit(&cells)?;
+        }
     }
 
     /// The last two axes of a field, at the middle of those before.

@@ -62,7 +62,7 @@ fn add_field<T: Cell, W: Write + Seek>(
 where
     T::Wide: WritableElement,
 {
-    let mut all: Vec<T::Wide> = Vec::new();
+    let mut all: Vec<T::Wide> = Vec::with_capacity(slabs::cells(&field.ranges).unwrap_or(0) as usize);
     source.read::<T>(field, |cells| {
         all.extend(cells.iter().map(|cell| cell.widen()));
         Ok(())

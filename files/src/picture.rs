@@ -4,6 +4,7 @@
 //! upwards, as `y` does in a drawing of a flow; small fields are enlarged by whole numbers, so that each cell stays one
 //! square. Of a field in space the middle plane of its first axes is drawn.
 
+use std::io::Write;
 use std::path::Path;
 
 use crease::{IndexRange, Region, Run};
@@ -54,24 +55,21 @@ pub fn save_picture(
     encoder.set_depth(png::BitDepth::Eight);
     encoder.add_itxt_chunk("Description".into(), description.into()).map_err(refused)?;
     let mut writer = encoder.write_header().map_err(refused)?;
-    writer.write_image_data(&pixels(field, colour_of, scale)).map_err(refused)?;
-    writer.finish().map_err(refused)?;
-    partial.commit(Durability::Buffered)
-}
-
-/// Bytes of the image, from its upper left: the last row of the field first.
-fn pixels(field: ArrayView2<'_, f64>, colour_of: &dyn Fn(usize, usize, f64) -> Colour, scale: usize) -> Vec<u8> {
-    let (rows, columns) = field.dim();
-    let mut bytes = Vec::with_capacity(rows * columns * scale * scale * 3);
+    // A line at a time: the image is nowhere in memory.
+    let mut lines = writer.stream_writer().map_err(refused)?;
+    let mut line = Vec::with_capacity(columns * scale * 3);
+    // The last row of the field is the uppermost one.
     for row in (0..rows).rev() {
-        let mut line = Vec::with_capacity(columns * scale * 3);
+        line.clear();
         for column in 0..columns {
             let colour = colour_of(row, column, field[[row, column]]);
             (0..scale).for_each(|_| line.extend(colour));
         }
-        (0..scale).for_each(|_| bytes.extend_from_slice(&line));
+        (0..scale).try_for_each(|_| lines.write_all(&line)).map_err(FileError::io("write", path))?;
     }
-    bytes
+    lines.finish().map_err(refused)?;
+    writer.finish().map_err(refused)?;
+    partial.commit(Durability::Buffered)
 }
 
 /// Draws a field of two indices or more at the current step of a run, in viridis between two values: those given, or
@@ -105,7 +103,7 @@ fn plane<T: Cell>(run: &Run, field: &Field) -> Result<Array2<f64>, OutputError> 
     let shape = slabs::shape(last);
     let mut cells = Array2::<T>::default((shape[0], shape[1]));
     run.read_box(&field.name, &Region::new(middle.chain(whole)), cells.view_mut())?;
-    Ok(cells.mapv(T::to_number))
+    Ok(cells.mapv_into_any(T::to_number))
 }
 
 /// The least and the greatest finite value; 0 if there is none.

@@ -8,7 +8,7 @@ use ndarray::{ArrayView, ArrayViewMut, IxDyn};
 
 /// Cells of a slab, at most: 2 MiB of doubles, of which a file takes up to three at a time. Fewer would leave the
 /// threads of a run nothing to share. Not measured.
-const SLAB_CELLS: u64 = 1 << 18;
+pub(crate) const SLAB_CELLS: u64 = 1 << 18;
 
 /// First and last value of each index.
 pub(crate) type Ranges = [(i64, i64)];

@@ -66,7 +66,7 @@ pub fn read(run: &Run, array: &Array) -> Result<Field, Error> {
 fn widened<T: ElementType>(run: &Run, name: &str) -> Result<Field, Error> {
     let mut cells: ArrayD<T> = ArrayD::default(run.shape(name)?);
     run.read(name, cells.view_mut())?;
-    Ok(cells.mapv(T::to_number))
+    Ok(cells.mapv_into_any(T::to_number))
 }
 
 fn array<'a>(kernel: &'a Kernel, name: &str) -> Result<&'a Array, RunError> {

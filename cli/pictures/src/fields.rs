@@ -9,15 +9,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::Run;
 use crease::kernel::graph::{Array, Element, Kernel, Role};
+use crease::{ElementType, IndexRange, Region, Run, with_element_type};
 use crease_kernels::{Field, Fields, transfer};
 use ndarray::{Array2, ArrayView2};
 use ndarray_npy::write_npy;
 
 use crate::colour::{OBSTACLE, Rgb, diverging, sequential};
 use crate::error::PictureError;
-use crate::flow::{flow, fluid_of, plane};
+use crate::flow::{flow, fluid_of, velocity_set};
 use crate::raster;
 
 /// Share of the vorticities that the colours resolve: corners of a moving wall are singular and would hide all others.
@@ -42,35 +42,76 @@ pub struct FieldImage {
 /// [`PictureError::NoImage`] if no array has two indices, [`PictureError::File`] and [`PictureError::BadArray`] for
 /// files that cannot be written.
 pub fn draw(run: &Run, kernel: &Kernel, directory: &Path) -> Result<Vec<FieldImage>, PictureError> {
-    let mut results = Fields::new();
-    let mut masks = Vec::new();
-    for array in kernel.arrays() {
-        match array.role {
-            Role::State | Role::Output => {
-                results.insert(array.name.clone(), transfer::read(run, array)?);
-            }
-            Role::Input if array.element == Element::U8 => masks.push(transfer::read(run, array)?),
-            _ => {}
-        }
-    }
     fs::create_dir_all(directory).map_err(|source| PictureError::File { path: directory.to_owned(), source })?;
-    if let Some(flow) = flow(&results)? {
-        let shape = results.values().next().map(|field| field.shape().to_vec()).unwrap_or_default();
-        let solid = masks.iter().find(|mask| mask.shape() == shape).map(plane);
+    let mut results: Vec<&Array> = kernel.arrays().iter().filter(|array| is_result(array)).collect();
+    results.sort_by(|a, b| a.name.cmp(&b.name));
+    if is_drawn_as_flow(kernel)
+        && let Some(flow) = flow(populations(run)?)?
+    {
+        let solid = match results.first() {
+            Some(population) => mask(run, &run.shape(&population.name)?)?,
+            None => None,
+        };
         return draw_flow(&flow.speed, &flow.vorticity, solid.as_ref(), directory);
     }
-    let fields: Vec<_> = results.iter().filter(|(_, field)| field.ndim() >= 2 && !field.is_empty()).collect();
-    if fields.is_empty() {
+    let mut images = Vec::new();
+    for array in results {
+        let shape = run.shape(&array.name)?;
+        if shape.len() >= 2 && !shape.contains(&0) {
+            images.push(draw_field(&array.name, plane_of(run, array)?.view(), directory)?);
+        }
+    }
+    if images.is_empty() {
         return Err(PictureError::NoImage { kernel: kernel.name().to_owned() });
     }
-    fields.into_iter().map(|(name, field)| draw_field(name, plane(field).view(), directory)).collect()
+    Ok(images)
+}
+
+fn is_result(array: &Array) -> bool {
+    matches!(array.role, Role::State | Role::Output)
+}
+
+/// Whether images are of a flow: populations are all that is left.
+pub fn is_drawn_as_flow(kernel: &Kernel) -> bool {
+    is_flow(kernel) && !kernel.arrays().iter().any(|array| array.role == Role::Output)
+}
+
+/// The states of a run, by name.
+fn populations(run: &Run) -> Result<Fields, PictureError> {
+    let states = run.kernel().arrays().iter().filter(|array| array.role == Role::State);
+    states.map(|array| Ok((array.name.clone(), transfer::read(run, array)?))).collect()
+}
+
+/// The first input of bytes that has this shape.
+fn mask(run: &Run, shape: &[usize]) -> Result<Option<Array2<f64>>, PictureError> {
+    for array in run.kernel().arrays().iter().filter(|array| array.role == Role::Input) {
+        if array.element == Element::U8 && run.shape(&array.name)? == shape {
+            return plane_of(run, array).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The last two axes of an array of a run, at the middle of those before.
+fn plane_of(run: &Run, array: &Array) -> Result<Array2<f64>, PictureError> {
+    fn cells<T: ElementType>(run: &Run, name: &str) -> Result<Array2<f64>, crease::Error> {
+        let ranges = run.index_ranges(name)?;
+        let (before, last) = ranges.split_at(ranges.len() - 2);
+        let middle = before.iter().map(|&(low, high)| IndexRange::from(low + (high - low + 1) / 2));
+        let whole = last.iter().map(|&(low, high)| IndexRange::from(low..=high));
+        let [rows, columns] = [0, 1].map(|k| (last[k].1 - last[k].0 + 1) as usize);
+        let mut cells = Array2::<T>::default((rows, columns));
+        run.read_box(name, &Region::new(middle.chain(whole)), cells.view_mut())?;
+        Ok(cells.mapv_into_any(T::to_number))
+    }
+    Ok(with_element_type!(array.element, T => cells::<T>(run, &array.name))?)
 }
 
 /// Whether the states of a kernel are populations of a known velocity set: by their names and numbers of indices.
 pub fn is_flow(kernel: &Kernel) -> bool {
     let states = kernel.arrays().iter().filter(|array| array.role == Role::State);
-    let one_cell = |array: &Array| (array.name.clone(), Field::zeros(vec![1; array.index.len() - 1]));
-    matches!(fluid_of(&states.map(one_cell).collect()), Ok(Some(_)))
+    let arrays: Vec<(&str, usize)> = states.map(|array| (array.name.as_str(), array.index.len() - 1)).collect();
+    velocity_set(&arrays).is_some()
 }
 
 /// What a run of populations means, as fields in lattice units: `density`, `velocity_x`, `velocity_y` and so on,
@@ -83,11 +124,7 @@ pub fn flow_fields(run: &Run) -> Result<Option<Vec<(String, Field)>>, PictureErr
     if !is_flow(run.kernel()) {
         return Ok(None);
     }
-    let mut populations = Fields::new();
-    for array in run.kernel().arrays().iter().filter(|array| array.role == Role::State) {
-        populations.insert(array.name.clone(), transfer::read(run, array)?);
-    }
-    let Some(fluid) = fluid_of(&populations)? else { return Ok(None) };
+    let Some(fluid) = fluid_of(populations(run)?)? else { return Ok(None) };
     let mut fields = vec![("density".to_owned(), fluid.density().clone())];
     // The outermost axis comes first.
     for (axis, component) in ["x", "y", "z"].into_iter().zip(fluid.velocity().iter().rev()) {

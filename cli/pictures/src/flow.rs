@@ -5,7 +5,7 @@
 
 use crease_kernels::Fields;
 use crease_kernels::lbm::fluid::{Fluid, fluid};
-use crease_kernels::lbm::{Lattice, VelocitySet, storage};
+use crease_kernels::lbm::{Lattice, Storage, VelocitySet, storage};
 use ndarray::{Array2, ArrayD, ArrayView2, Axis, Ix2};
 
 use crate::error::PictureError;
@@ -24,7 +24,7 @@ pub(crate) struct Flow {
 ///
 /// # Errors
 /// [`PictureError::Data`] if the arrays differ in shape.
-pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, PictureError> {
+pub(crate) fn flow(state: Fields) -> Result<Option<Flow>, PictureError> {
     let Some(fluid) = fluid_of(state)? else { return Ok(None) };
     let squares = fluid.velocity().iter().map(|component| component * component);
     let speed = squares.reduce(|sum, square| sum + square).unwrap_or_default().mapv(f64::sqrt);
@@ -33,22 +33,21 @@ pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, PictureError> {
     Ok(Some(Flow { speed: plane(&speed), vorticity }))
 }
 
-/// Density and velocity of populations; `None` if these arrays are no flow.
-pub(crate) fn fluid_of(state: &Fields) -> Result<Option<Fluid>, PictureError> {
-    let lattices = [Lattice::D2Q5, Lattice::D2Q9, Lattice::D3Q19, Lattice::D3Q27];
-    let with_state = |lattice| {
-        let set = VelocitySet::new(lattice);
-        let state = storage::populations(&set, state.clone());
-        (set, state)
-    };
-    let mut sets = lattices.into_iter().map(with_state);
-    let Some((set, state)) = sets.find(|(set, state)| is_of(set, state)) else { return Ok(None) };
-    Ok(Some(fluid(&set, &state)?))
+/// Density and velocity of populations, which are changed where they are; `None` if these arrays are no flow.
+pub(crate) fn fluid_of(state: Fields) -> Result<Option<Fluid>, PictureError> {
+    let arrays: Vec<(&str, usize)> = state.iter().map(|(name, field)| (name.as_str(), field.ndim())).collect();
+    let Some(set) = velocity_set(&arrays) else { return Ok(None) };
+    Ok(Some(fluid(&set, &storage::populations(&set, state))?))
 }
 
-fn is_of(set: &VelocitySet, state: &Fields) -> bool {
-    let is_population = |q: usize| state.get(&set.array(q)).is_some_and(|field| field.ndim() == set.dims());
-    state.len() == set.len() && (0..set.len()).all(is_population)
+/// The velocity set whose populations, or deviations of them, arrays of these names and numbers of indices are.
+pub(crate) fn velocity_set(arrays: &[(&str, usize)]) -> Option<VelocitySet> {
+    let lattices = [Lattice::D2Q5, Lattice::D2Q9, Lattice::D3Q19, Lattice::D3Q27];
+    lattices.into_iter().map(VelocitySet::new).find(|set| {
+        let is_there = |name: String| arrays.iter().any(|(other, dims)| *other == name && *dims == set.dims());
+        let is_population = |q: usize| is_there(set.array(q)) || is_there(Storage::Half.array(q));
+        arrays.len() == set.len() && (0..set.len()).all(is_population)
+    })
 }
 
 /// The last two axes of a field, at the middle of those before.
@@ -88,7 +87,7 @@ mod tests {
             });
             (set.array(q), population)
         });
-        let flow = flow(&state.collect()).unwrap().unwrap();
+        let flow = flow(state.collect()).unwrap().unwrap();
         assert!(flow.vorticity.iter().all(|w| (w - 2.0 * rate).abs() < 1e-12), "{}", flow.vorticity);
         assert!((flow.speed[[4, 8]] - 4.0 * rate).abs() < 1e-12 && flow.speed[[4, 4]].abs() < 1e-12);
     }
@@ -96,6 +95,6 @@ mod tests {
     #[test]
     fn other_arrays_are_no_flow() {
         let state: Fields = [("u".to_owned(), ArrayD::zeros(vec![4, 4]))].into();
-        assert_eq!(flow(&state).unwrap(), None);
+        assert_eq!(flow(state).unwrap(), None);
     }
 }

@@ -8,7 +8,7 @@
 use crease_jit::field_memory_bytes;
 use serde::Serialize;
 
-use crate::kernel::graph::{Array, Kernel, Role};
+use crate::kernel::graph::{Array, Element, Kernel, Role};
 use crate::plan::layout::{BufferLayout, Layout, Owner};
 
 /// Sizes that tell how large a run is.
@@ -38,7 +38,9 @@ impl Storage {
         let logical = |(array, extents): (&Array, &Vec<i64>)| LogicalArray {
             name: array.name.clone(),
             role: array.role,
+            element: array.element,
             element_bytes: array.element.bytes(),
+            extents: extents.iter().map(|extent| extent.unsigned_abs()).collect(),
             cells: extents.iter().fold(1, |cells: u64, extent| cells.saturating_mul(*extent as u64)),
         };
         arrays.map(logical).collect()
@@ -73,8 +75,14 @@ pub struct LogicalArray {
     /// Input, output or state.
     #[serde(skip)]
     pub role: Role,
+    /// The type of its cells.
+    #[serde(skip)]
+    pub element: Element,
     /// Bytes of one cell.
     pub element_bytes: u64,
+    /// Cells along each index; of a state array, of one level.
+    #[serde(skip)]
+    pub extents: Vec<u64>,
     /// Cells of the whole array; of a state array, of one level.
     pub cells: u64,
 }
