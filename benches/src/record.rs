@@ -2,7 +2,8 @@
 //!
 //! Every suite has the same [`Header`]; what it found is of its own type, which says whether it is as it should be.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -10,6 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 use crate::machine::{Machine, date, revision};
+
+/// Where records go that are given no place, in the directory of the command.
+pub const DIRECTORY: &str = "bench-results";
+
+/// Bytes that a record may have: a hundred times the longest one.
+const LONGEST_RECORD: u64 = 64 << 20;
 
 /// What heads the record of any suite.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,7 +92,7 @@ impl<F: Findings> Record<F> {
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
         let name = format!("{}{}.json", self.header.date, F::SUFFIX).replace(':', "");
-        let path = file.map_or_else(|| Path::new("bench-results").join(name), Path::to_owned);
+        let path = file.map_or_else(|| Path::new(DIRECTORY).join(name), Path::to_owned);
         let failed = |source| BenchError::File { path: path.clone(), source };
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
@@ -97,7 +104,15 @@ impl<F: Findings> Record<F> {
 }
 
 fn load_json<T: DeserializeOwned>(path: &Path) -> Result<T, BenchError> {
-    let text = fs::read_to_string(path).map_err(|source| BenchError::File { path: path.to_owned(), source })?;
+    let refused = |source| BenchError::File { path: path.to_owned(), source };
+    let mut text = String::new();
+    // A device may have no end.
+    let file = File::open(path).map_err(refused)?;
+    file.take(LONGEST_RECORD + 1).read_to_string(&mut text).map_err(refused)?;
+    if text.len() as u64 > LONGEST_RECORD {
+        let message = format!("it has more than {LONGEST_RECORD} bytes");
+        return Err(BenchError::BadRecord { path: path.to_owned(), message });
+    }
     serde_json::from_str(&text)
         .map_err(|error| BenchError::BadRecord { path: path.to_owned(), message: error.to_string() })
 }

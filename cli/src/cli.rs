@@ -13,14 +13,15 @@ use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
 use crease_bench::latency::{self, LatencyOptions, latency};
 use crease_bench::optimizer::{self, OptimizerOptions, optimizer};
-use crease_bench::physics::{self, Physics, PhysicsOptions, physics};
-use crease_bench::record::{Findings, Header, Record};
-use crease_bench::row::Comparisons;
+use crease_bench::physics::{self, PhysicsOptions, physics};
+use crease_bench::record::{DIRECTORY, Findings, Record};
 use crease_bench::strips::{self, StripsOptions, strips};
 use crease_bench::suites;
-use crease_pictures::{ForcedModuli, physics_charts, record_charts};
+use crease_pictures::ForcedModuli;
 
 use crate::cache_args::CacheArgs;
+use crate::charts;
+use crate::destinations::{verify_directory, verify_file};
 use crate::error::CommandError;
 use crate::explain::{ExplainOptions, Form, explain};
 use crate::files::FileOptions;
@@ -106,7 +107,7 @@ struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Seconds for all measurements together.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     seconds: Option<f64>,
     /// Layouts above this many megabytes are not run, only their size is told.
     #[arg(long, value_name = "MB", default_value_t = 2000)]
@@ -258,6 +259,12 @@ struct RunArgs {
     files: FileOptions,
 }
 
+/// A time that can be spent.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if seconds.is_finite() && seconds >= 0.0 { Ok(seconds) } else { Err("it is no time that can be spent".to_owned()) }
+}
+
 /// Runs the command line `arguments`, program name first; errors go to standard error.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
@@ -310,14 +317,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
             };
             print(&run(&request)?)
         }
-        Command::Plot(args) => {
-            let command = Header::load(&args.record)?.command;
-            let charts = args.charts.as_deref();
-            match command.split([' ', '=']).any(|word| word == physics::SUITE) {
-                true => print_figures(&Record::load(&args.record)?, &args.record, charts),
-                false => print_charts(&Record::load(&args.record)?, &args.record, charts),
-            }
-        }
+        Command::Plot(args) => print_drawn(&charts::plot(&args.record, args.charts.as_deref())?),
         Command::Results(args) => execute_results(&args),
         Command::Kernels => print(&listing::render()?),
         Command::Instance(args) => args.run(),
@@ -357,6 +357,7 @@ fn execute_comparisons(args: BenchArgs, words: &[String]) -> Result<(), CommandE
         silent: args.quiet,
         command: command_line(words),
     };
+    verify_destinations(args.json.as_deref(), args.charts.as_deref())?;
     let mut printed = Ok(());
     let record = bench(&options, &mut |table| {
         if printed.is_ok() {
@@ -366,25 +367,27 @@ fn execute_comparisons(args: BenchArgs, words: &[String]) -> Result<(), CommandE
     printed?;
     let path = keep(&record, args.json.as_deref())?;
     if !args.no_charts {
-        print_charts(&record, &path, args.charts.as_deref())?;
+        print_drawn(&charts::charts(&record, &path, args.charts.as_deref())?)?;
     }
     Ok(record.found.verdict()?)
 }
 
 fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
     refuse(physics::SUITE, &args, &["--threads", "--charts"])?;
+    verify_destinations(args.json.as_deref(), args.charts.as_deref())?;
     let (threads, silent, command) = (args.threads.map(usize::from), args.quiet, command_line(words));
     let record = physics(&PhysicsOptions { kernel: args.kernel, threads, silent, command })?;
     print(&record.found.render())?;
     let path = keep(&record, args.json.as_deref())?;
     if !args.no_charts {
-        print_figures(&record, &path, args.charts.as_deref())?;
+        print_drawn(&charts::figures(&record, &path, args.charts.as_deref())?)?;
     }
     Ok(record.found.verdict()?)
 }
 
 fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
     refuse(optimizer::SUITE, &args, &[])?;
+    verify_destinations(args.json.as_deref(), None)?;
     let (quick, silent, command) = (false, args.quiet, command_line(words));
     let record = optimizer(&OptimizerOptions { kernel: args.kernel, quick, silent, command })?;
     print(&record.found.render())?;
@@ -394,6 +397,7 @@ fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), CommandErr
 
 fn execute_latency(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
     refuse(latency::SUITE, &args, &[])?;
+    verify_destinations(args.json.as_deref(), None)?;
     let (quick, silent, command) = (false, args.quiet, command_line(words));
     let record = latency(&LatencyOptions { kernel: args.kernel, quick, silent, command })?;
     print(&record.found.render())?;
@@ -403,6 +407,7 @@ fn execute_latency(args: BenchArgs, words: &[String]) -> Result<(), CommandError
 
 fn execute_strips(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
     refuse(strips::SUITE, &args, &["--threads", "--seconds", "--isa"])?;
+    verify_destinations(args.json.as_deref(), None)?;
     let record = strips(&StripsOptions {
         kernel: args.kernel,
         isas: args.isas,
@@ -424,6 +429,19 @@ fn execute_paper(args: BenchArgs, words: &[String]) -> Result<(), CommandError> 
         return Err(CommandError::NotForSuite { suite: paper::NAME, option });
     }
     paper::execute(args.paper, (!args.no_charts, args.quiet), command_line(words), print)
+}
+
+/// Tries where a record and its charts go, while nothing has been measured.
+fn verify_destinations(json: Option<&Path>, charts: Option<&Path>) -> Result<(), CommandError> {
+    match json {
+        Some(file) => {
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            parent.map_or(Ok(()), verify_directory)?;
+            verify_file(file)?;
+        }
+        None => verify_directory(Path::new(DIRECTORY))?,
+    }
+    charts.map_or(Ok(()), verify_directory)
 }
 
 /// Writes a record, and says where.
@@ -473,13 +491,7 @@ fn command_line(words: &[String]) -> String {
     format!("crease {}", words.join(" ")).trim().to_owned()
 }
 
-fn print_charts(record: &Record<Comparisons>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
-    let drawn = record_charts::draw(record, json, directory)?;
-    drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
-}
-
-fn print_figures(record: &Record<Physics>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
-    let drawn = physics_charts::draw(record, json, directory)?;
+fn print_drawn(drawn: &[PathBuf]) -> Result<(), CommandError> {
     drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
 }
 

@@ -28,8 +28,17 @@ pub(crate) fn verify_file(path: &Path) -> Result<(), CommandError> {
 /// # Errors
 /// [`CommandError::File`].
 pub(crate) fn verify_directory(path: &Path) -> Result<(), CommandError> {
-    fs::create_dir_all(path).map_err(|source| CommandError::File { path: path.to_owned(), source })?;
-    verify_file(&path.join(format!(".crease-{}", process::id())))
+    let named = |source| CommandError::File { path: path.to_owned(), source };
+    if path.metadata().is_ok_and(|found| !found.is_dir()) {
+        return Err(named(io::ErrorKind::NotADirectory.into()));
+    }
+    fs::create_dir_all(path).map_err(named)?;
+    let tried = verify_file(&path.join(format!(".crease-{}", process::id())));
+    // What cannot be written is the directory, not a file that nobody asked for.
+    tried.map_err(|error| match error {
+        CommandError::File { source, .. } => named(source),
+        other => other,
+    })
 }
 
 /// Whether a file can be put in the place of another one, as checkpoints are: written beside it and renamed.
@@ -86,6 +95,7 @@ mod tests {
         let file = directory.path().join("file");
         fs::write(&file, "").unwrap();
         assert!(refused(verify_directory(&file.join("inside"))).contains("file"));
+        assert!(refused(verify_directory(&file)).contains("not a directory"));
         assert!(refused(verify_replaced(&missing)).contains("missing"));
     }
 }

@@ -5,11 +5,12 @@
 //! `run_request` says, from its `start` (with `start_values` and inputs over `steps`), in as much `memory` as there is,
 //! to `destinations` that were tried before, and writes `files` on the way. Both get their plan by `request`: a kernel
 //! of `kernel_source`, `settings` of its sizes, and `storage`. `listing` shows the catalogue, `logging` prints what
-//! decisions were made of, `results` writes what the newest records say into documents. What is measured is in
+//! decisions were made of, `charts` draws records again, `results` writes what the newest of them say into documents. What is measured is in
 //! `crease-bench`, what is drawn in `crease-pictures`.
 
 mod beyond;
 mod cache_args;
+mod charts;
 pub mod cli;
 mod destinations;
 pub mod error;

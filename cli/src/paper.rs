@@ -10,6 +10,7 @@ use crease_bench::paper::{PaperOptions, SUITE, page, paper};
 use crease_bench::record::Findings;
 use crease_pictures::paper_charts;
 
+use crate::destinations::verify_directory;
 use crate::error::CommandError;
 
 /// What is asked of the suite.
@@ -77,6 +78,7 @@ pub(crate) fn execute(
     let by_default = if short { "bench-results/paper-short" } else { "bench-results/paper" };
     let directory = directory.unwrap_or_else(|| by_default.into());
     let options = PaperOptions { parts, short, directory: directory.clone(), program: None, silent, command };
+    verify_directory(&directory)?;
     let mut printed = Ok(());
     let records = paper(&options, &mut |record, path| {
         if printed.is_ok() {

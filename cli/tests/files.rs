@@ -186,3 +186,48 @@ fn an_input_over_steps_comes_from_a_file_with_a_row_for_each_step() {
     assert!(refused(&format!("{run} --set T=10 --input inflow=inflow.npy"), at).contains("step 10 was not given"));
     assert!(refused(&format!("{run} --set T=9"), at).contains("the input over steps `inflow`"));
 }
+
+#[test]
+fn options_that_nothing_heeds_are_refused_by_name() {
+    let directory = with_string();
+    let at = directory.path();
+    for (options, said) in [
+        ("--every 2", "--every is for --vtk, --npy, --npz and --png, which this run does not write"),
+        ("--fields u", "--fields is for"),
+        ("--existing replace --checkpoint saved", "--existing is for"),
+        ("--npy frames --spacing 2", "--spacing is for --vtk, which"),
+        ("--npy frames --time-step 2", "--time-step is for --vtk and --npz"),
+        ("--vtk frames --png-range 1,5", "--png-range is for --png"),
+        ("--png frames --png-range 5,1", "`--png-range 5,1` is not of the form LEAST,MOST, of which the first is less"),
+        ("--png frames --png-range 5,nan", "`--png-range 5,NaN` is not of the form"),
+    ] {
+        let found = refused(&format!("{START} --set T=3 {options}"), at);
+        assert!(found.contains(said), "{options}: {found}");
+        assert!(!at.join("frames").exists() && !at.join("saved").exists(), "{options}");
+    }
+    fs::write(
+        at.join("copy.crk"),
+        "kernel copy() { output o[x]: f64 for 0 <= x < 4 S[x] for 0 <= x < 4 { o[x] = 1 } }",
+    )
+    .unwrap();
+    let found = refused("run copy.crk --npy frames --every 2", at);
+    assert!(found.contains("--every is for steps, and kernel copy has none"), "{found}");
+}
+
+#[test]
+fn a_scalar_that_is_not_set_is_told_by_its_option() {
+    let directory = with_string();
+    let found = refused("run string.crk --set N=50 --set T=3 --fill u=0 --fill push=0", directory.path());
+    assert!(found.contains("needs a value for scalar `shake`: give it with --set NAME=VALUE"), "{found}");
+}
+
+#[test]
+fn a_record_that_could_not_be_written_is_refused_before_anything_is_measured() {
+    let directory = with_string();
+    for options in ["--json string.crk/record.json", "--json .", "--json record.json --charts string.crk/charts"] {
+        let found = refused(&format!("bench --suite check {options}"), directory.path());
+        assert!(!found.contains("planning") && !directory.path().join("record.json").exists(), "{found}");
+    }
+    let found = refused("bench --suite check --seconds nan", directory.path());
+    assert!(found.contains("it is no time that can be spent"), "{found}");
+}
