@@ -75,6 +75,34 @@ mod tests {
         reader.records().map(|record| record.unwrap()[position].to_owned()).collect()
     }
 
+    #[test]
+    fn long_names_of_arrays_stay_in_the_picture() {
+        for letters in [1, 25, 120] {
+            let name = "u".repeat(letters);
+            let text = format!(
+                "kernel long(size N; run T) for N >= 3 {{
+                   state {name}[t, x]: f64 for 0 <= x < N
+                   S[t, x] for 1 <= t <= T and 0 <= x < N {{ {name}[t,x] = {name}[t-1,x] }}
+                   schedule rows {{ S -> [t, x] }}
+                 }}"
+            );
+            let directory = tempfile::tempdir().unwrap();
+            draw(&plan(&Kernel::parse(&text).unwrap(), 5), 2, &[], directory.path()).unwrap();
+            let svg = fs::read_to_string(directory.path().join("lifetimes.svg")).unwrap();
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let ends = document.descendants().filter(|node| node.attribute("text-anchor") == Some("end"));
+            let mut named = 0;
+            for node in ends {
+                let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+                let said = node.text().unwrap().trim();
+                let width = 0.6 * number("font-size") * said.chars().count() as f64;
+                assert!(number("x") >= width, "`{said}` begins left of the picture");
+                named += usize::from(said.starts_with('u') && said.ends_with('3'));
+            }
+            assert_eq!(named, 1, "{letters} letters: the fourth cell has its number");
+        }
+    }
+
     const RED: &str = "#d61f1f";
 
     #[test]

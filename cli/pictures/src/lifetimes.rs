@@ -21,9 +21,14 @@ use crate::tables::{self, spaced};
 
 const MARGIN: f64 = 24.0;
 const WIDTH: f64 = 1000.0;
+/// Room left of the plot for the names of stored cells, at least, and at most: longer names are cut.
 const NAMES: f64 = 70.0;
+const NAMES_AT_MOST: f64 = 300.0;
 /// Room right of the plot for the names of lines.
 const NOTES: f64 = 120.0;
+/// What names of stored cells look like at most, and how far they are from the plot.
+const NAME: Face = Face { size: 10.0, ..Face::NOTE };
+const NAME_GAP: f64 = 8.0;
 /// Rows of stored cells that are drawn; the table has them all.
 const MOST_ROWS: usize = 140;
 const COUNT_HEIGHT: f64 = 130.0;
@@ -48,9 +53,10 @@ pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, values_csv: &Path, points_csv
     let row = (640.0 / shown.len().max(1) as f64).clamp(4.0, 20.0);
     let verdict = run.verdict().map(|text| wrapped(&text, WIDTH, Face::LABEL)).unwrap_or_default();
     let top = 36.0 + 17.0 * (1 + verdict.len()) as f64 + 34.0;
-    let plot = Area { x: MARGIN + NAMES, y: top, width: WIDTH - NAMES - NOTES, height: row * shown.len() as f64 };
+    let names = names_width(run, &shown);
+    let plot = Area { x: MARGIN + names, y: top, width: WIDTH - NAMES - NOTES, height: row * shown.len() as f64 };
     let counts = Area { y: plot.bottom() + 46.0, height: COUNT_HEIGHT, ..plot };
-    let mut canvas = Canvas::new(WIDTH + 2.0 * MARGIN, counts.bottom() + 40.0, "Lifetimes");
+    let mut canvas = Canvas::new(WIDTH + names - NAMES + 2.0 * MARGIN, counts.bottom() + 40.0, "Lifetimes");
     canvas.text(
         (MARGIN, 30.0),
         Anchor::Start,
@@ -98,6 +104,16 @@ fn first_indices(lifetimes: &[Lifetime<'_>]) -> FirstIndex {
     found
 }
 
+/// Room that the names of rows take, with what is between them and the plot.
+fn names_width(run: &SmallRun<'_>, shown: &[Row]) -> f64 {
+    let widths = shown.iter().map(|row| NAME.width_of(&row_name(run, row)) + NAME_GAP);
+    widths.fold(NAMES, f64::max).min(NAMES_AT_MOST)
+}
+
+fn row_name(run: &SmallRun<'_>, row: &Row) -> String {
+    format!("{} {}", run.buffer_name(row.buffer), row.cell)
+}
+
 /// The horizontal place of a program point.
 fn at(run: &SmallRun<'_>, plot: Area, point: usize) -> f64 {
     plot.x + plot.width * point as f64 / run.trace.n_points() as f64
@@ -138,7 +154,7 @@ fn draw_row(
     row: &Row,
     area: Area,
 ) {
-    let name = format!("{} {}", run.buffer_name(row.buffer), row.cell);
+    let name = row_name(run, row);
     let inner = Area { y: area.y + area.height * 0.08, height: area.height * 0.84, ..area };
     if row.values.is_empty() {
         canvas.block(&Block::new(inner, EMPTY).tip(format!("{name}: never used")));
@@ -161,8 +177,20 @@ fn draw_row(
         let size = if roomy { (area.height * 0.62).min(10.0) } else { 9.0 };
         let face = Face::NOTE.sized(size);
         let baseline = if roomy { area.y + area.height / 2.0 + size * 0.36 } else { area.y + size };
-        canvas.text((area.x - 8.0, baseline), Anchor::End, face, &name);
+        canvas.text((area.x - NAME_GAP, baseline), Anchor::End, face, &cut(&name, face, NAMES_AT_MOST - NAME_GAP));
     }
+}
+
+/// A name that fits: of one that is too long its beginning, and its end, which says which cell it is.
+fn cut(name: &str, face: Face, width: f64) -> String {
+    if face.width_of(name) <= width {
+        return name.to_owned();
+    }
+    let letters: Vec<char> = name.chars().collect();
+    let kept = ((width / face.width_of("m")) as usize).saturating_sub(2);
+    let end = kept / 2;
+    let [begin, end] = [&letters[..kept - end], &letters[letters.len() - end..]];
+    begin.iter().chain(['.', '.'].iter()).chain(end).collect()
 }
 
 fn draw_value(canvas: &mut Canvas, run: &SmallRun<'_>, lifetime: &Lifetime<'_>, fill: Rgb, row: Area) {

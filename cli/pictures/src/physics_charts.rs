@@ -124,15 +124,16 @@ fn mark(canvas: &mut Canvas, curve: &Curve, colour: Rgb, places: &[(f64, f64)]) 
 }
 
 fn axes(canvas: &mut Canvas, figure: &Figure, [across, up]: [Scale; 2], area: Area) {
-    for tick in across.ticks() {
+    let labelled = |scale: Scale| scale.ticks().into_iter().zip(labels(scale)).collect::<Vec<_>>();
+    for (tick, label) in labelled(across) {
         let x = area.x + across.share(tick) * area.width;
         canvas.line((x, area.y), (x, area.bottom()), Stroke::solid(GRID, 1.0));
-        canvas.text((x, area.bottom() + 15.0), Anchor::Middle, Face::NOTE, &short(tick));
+        canvas.text((x, area.bottom() + 15.0), Anchor::Middle, Face::NOTE, &label);
     }
-    for tick in up.ticks() {
+    for (tick, label) in labelled(up) {
         let y = area.bottom() - up.share(tick) * area.height;
         canvas.line((area.x, y), (area.right(), y), Stroke::solid(GRID, 1.0));
-        canvas.text((area.x - 6.0, y + 4.0), Anchor::End, Face::NOTE, &short(tick));
+        canvas.text((area.x - 6.0, y + 4.0), Anchor::End, Face::NOTE, &label);
     }
     canvas.text((area.centre().0, area.bottom() + 33.0), Anchor::Middle, Face::LABEL, &figure.across.name);
     canvas.text((area.x - TICKS, area.y - 8.0), Anchor::Start, Face::LABEL, &figure.up.name);
@@ -154,13 +155,39 @@ fn scale(axis: &Axis, figure: &Figure, of: usize) -> Scale {
     Scale::Between { least: below, most: most + room }
 }
 
-/// A tick's number: short, whatever its size.
-fn short(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        size if !(1e-3..1e5).contains(&size) => format!("{value:e}"),
-        _ => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+/// Numbers at the ticks of an axis: with as many digits as tell each from its neighbours, and no more.
+fn labels(scale: Scale) -> Vec<String> {
+    const MOST_DIGITS: usize = 15;
+    let ticks = scale.ticks();
+    let widest = ticks.iter().map(|tick| tick.abs()).fold(0.0, f64::max);
+    // Ticks of one distance are written alike.
+    let size = |tick: f64| if matches!(scale, Scale::Logarithmic { .. }) { tick.abs() } else { widest };
+    let apart = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let is_near = |tick: f64, label: &String| {
+        let error = label.parse().map_or(f64::INFINITY, |said: f64| (said - tick).abs());
+        error <= 0.01 * apart.min(size(tick))
+    };
+    let written = |digits: usize| ticks.iter().map(|&tick| written(tick, size(tick), digits)).collect::<Vec<_>>();
+    let are_near = |labels: &Vec<String>| ticks.iter().zip(labels).all(|(tick, label)| is_near(*tick, label));
+    (0..MOST_DIGITS).map(written).find(are_near).unwrap_or_else(|| written(MOST_DIGITS))
+}
+
+/// A number with so many digits behind the point, where they are no idle zeros; in powers of ten if the axis is that far
+/// from 1.
+fn written(value: f64, size: f64, digits: usize) -> String {
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if value == 0.0 {
+        return "0".to_owned();
     }
+    if (1e-3..1e5).contains(&size) {
+        return trimmed(&format!("{value:.digits$}"));
+    }
+    let text = format!("{value:.digits$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{exponent}", trimmed(digits))
 }
 
 fn maps(figure: &Figure, data: &str) -> Canvas {
@@ -226,7 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_short() {
-        assert_eq!([0.0, 0.25, -1.5, 2e-5, 100.0, 0.1 + 0.2].map(short), ["0", "0.25", "-1.5", "2e-5", "100", "0.3"]);
+    fn ticks_are_short_and_told_apart() {
+        let between = |least, most| labels(Scale::Between { least, most });
+        assert_eq!(between(-2.0, 0.3), ["-2", "-1.5", "-1", "-0.5", "0"]);
+        assert_eq!(between(0.0, 100.0), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(between(0.97999, 0.98003), ["0.97999", "0.98", "0.98001", "0.98002", "0.98003"]);
+        assert_eq!(between(0.0, 1.1e-5), ["0", "5e-6", "1e-5"]);
+        assert_eq!(between(-100_010.0, 100_010.0), ["-1e5", "-5e4", "0", "5e4", "1e5"]);
+        assert_eq!(between(123_456.0, 123_457.0)[1], "1.234562e5");
+        let decades = labels(Scale::Logarithmic { least: 1e-9, most: 1e6 });
+        assert_eq!(decades[..4], ["1e-9", "1e-8", "1e-7", "1e-6"]);
+        assert_eq!(decades[6..], ["0.001", "0.01", "0.1", "1", "10", "100", "1000", "10000", "1e5", "1e6"]);
     }
 }
