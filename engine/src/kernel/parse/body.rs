@@ -23,7 +23,7 @@ use crate::kernel::parse::formula::{affine, integer, no_entry, subscript};
 use crate::kernel::parse::names::Names;
 use crate::kernel::parse::ranges::{Ranges, Separator, begins_bracketed_range};
 use crate::kernel::parse::scope::{Bound, Operand, Scope, Values};
-use crate::kernel::parse::skip::{skip_expression, skip_to_close};
+use crate::kernel::parse::skip::{brackets_ahead, skip_expression, skip_to_close};
 use crate::kernel::words::{ITEMS, unknown};
 
 /// Where an expression or an assignment stands.
@@ -379,6 +379,16 @@ impl<'k> Body<'k> {
             let families = self.names.families.iter().map(|family| family.name.as_str());
             return Err(fail_at(at, unknown("array", name, arrays.chain(families))));
         };
+        if cursor.peek() == Token::Punct("(") {
+            return Err(fail_at(at, called_array(name)));
+        }
+        let has_indices =
+            family.members.values().next().is_some_and(|array| !self.kernel.array(*array).index.is_empty());
+        if has_indices && brackets_ahead(cursor) <= family.rank {
+            let hint = "; of a family, brackets of their own name the member before those of its indices, `[0][..]`";
+            let kind = KernelErrorKind::IndexCount { array: name.to_string(), expected: family.rank, found: 0, hint };
+            return Err(fail_at(at, kind));
+        }
         let index = self.subscripts(cursor, family.rank)?;
         let missing = || fail_at(at, no_entry("array", name, &index, ends(&family.members)));
         family.members.get(&index).copied().ok_or_else(missing)

@@ -20,7 +20,7 @@ use crate::kernel::parse::formula::integer;
 use crate::kernel::parse::names::{Definition, Family, Outside};
 use crate::kernel::parse::ranges::{self, Ranges, Separator, begins_range};
 use crate::kernel::parse::scope::{Bound, Scope};
-use crate::kernel::parse::skip::{skip_expression, skip_to_close};
+use crate::kernel::parse::skip::{brackets_ahead, skip_expression};
 use crate::kernel::verify::is_function;
 
 /// Arrays or statements of one family: more are a slip of the pen, and planning would take its time.
@@ -94,7 +94,7 @@ impl Parser<'_> {
     fn family_ranges(&mut self) -> Parsed<Option<Ranges>> {
         let at = self.cursor.at();
         let mut ranges: Option<Ranges> = None;
-        while self.is_before_another_bracket() {
+        while brackets_ahead(&self.cursor) > 1 {
             let mut scope = Scope::new(&[], &self.kernel.params).with(&self.names.tables, &[]);
             self.cursor.expect("[")?;
             let next = if begins_range(&self.cursor, 0) {
@@ -125,17 +125,6 @@ impl Parser<'_> {
     /// Refuses families of no members, and of too many.
     pub(super) fn verify_family(&self, len: usize, at: usize) -> Parsed<()> {
         if (1..=FAMILY_LIMIT).contains(&len) { Ok(()) } else { Err(fail_at(at, family_size(len as i64))) }
-    }
-
-    /// Whether the bracket at the cursor closes right before another one opens.
-    fn is_before_another_bracket(&mut self) -> bool {
-        let start = self.cursor.position();
-        let closes = self.cursor.accept("[")
-            && skip_to_close(&mut self.cursor).is_ok()
-            && self.cursor.peek() == Token::Punct("]")
-            && self.cursor.peek_at(1) == Token::Punct("[");
-        self.cursor.rewind(start);
-        closes
     }
 
     /// An array, from its indices on.

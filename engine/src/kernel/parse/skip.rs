@@ -34,6 +34,25 @@ pub(super) fn skip_to_close(cursor: &mut Cursor) -> Parsed<()> {
     }
 }
 
+/// How many pairs of brackets follow each other from here on; nothing is taken.
+pub(super) fn brackets_ahead(cursor: &Cursor) -> usize {
+    let (mut pairs, mut open) = (0, 0_usize);
+    for ahead in 0.. {
+        match cursor.peek_at(ahead) {
+            Token::Punct("[") => open += 1,
+            Token::Punct("]") if open == 1 => (pairs, open) = (pairs + 1, 0),
+            Token::Punct("]") => open -= usize::from(open > 0),
+            Token::End => return pairs,
+            _ if open == 0 => return pairs,
+            _ => {}
+        }
+        if open == 0 && cursor.peek_at(ahead + 1) != Token::Punct("[") {
+            return pairs;
+        }
+    }
+    pairs
+}
+
 /// Passes over an expression without reading it: what it says is known where it is used.
 pub(super) fn skip_expression(cursor: &mut Cursor) -> Parsed<()> {
     loop {
