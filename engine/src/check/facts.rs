@@ -179,6 +179,11 @@ impl<'c, 'k> Facts<'c, 'k> {
         Ok(alive)
     }
 
+    /// Whether [`Self::alive`] was asked for before.
+    pub(super) fn is_alive_known(&self, array: ArrayId, sharing: Sharing) -> bool {
+        self.alive.borrow().contains_key(&(array, sharing == Sharing::Private))
+    }
+
     /// From the time of a read, and of a write, to the times of writes that are not certain to come after it. In a
     /// private buffer only those of the same task count.
     pub(super) fn too_early(&self, sharing: Sharing) -> Result<[Map<'c>; 2], AnalysisError> {

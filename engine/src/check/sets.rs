@@ -19,7 +19,7 @@ use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 /// Multiples of a modulus that are spelled out one by one.
 const MOST_SPELLED_OUT: i128 = 2;
 
-/// Pieces of reads times pieces of pairs, up to which each is compared with each.
+/// Pieces of reads times pieces of pairs, up to which each is compared with each, whatever is known by then.
 const MOST_COMPARED: usize = 24;
 
 /// What has been proved already. Searches ask for the same storage again, alone and with other arrays beside it.
@@ -155,8 +155,8 @@ fn alive_together<'c>(
     if let Some(to_cell) = &of_b.to_cell {
         pairs = pairs.apply_range(&to_cell.reverse()?)?;
     }
-    let are_few = of_a.reads.n_basic_maps()?.saturating_mul(pairs.n_basic_maps()?) <= MOST_COMPARED;
-    if are_few && !is_written_over(facts, sharing, of_a, of_b, &pairs)? {
+    let is_first = is_compared_first(facts, sharing, (a, of_a), of_b, &pairs)?;
+    if is_first && !is_written_over(facts, sharing, of_a, of_b, &pairs)? {
         return Ok(candidates.subtract(candidates)?);
     }
     let forwards = written_while_alive(&facts.alive(a, sharing)?, of_b, &pairs)?;
@@ -168,9 +168,30 @@ fn alive_together<'c>(
     Ok(of_b.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?)
 }
 
-/// Whether for some pair `x -> y` some event of `x` is not certain to come before the write of `y`. Asked first where
-/// reads and pairs are few, as in storage that is right none is: times of both are compared pair by pair, and when `x`
-/// is alive need not be known.
+/// Whether to ask [`is_written_over`] first: where reads and pairs are few; or where it compares no more pieces than are
+/// coalesced to know when `x` is alive, as long as that is not known.
+fn is_compared_first<'c>(
+    facts: &Facts<'c, '_>,
+    sharing: Sharing,
+    (a, x): (ArrayId, &Values<'c>),
+    y: &Values<'c>,
+    pairs: &Map<'c>,
+) -> Result<bool, MappingError> {
+    let (reads, pairs) = (x.reads.n_basic_maps()?, pairs.n_basic_maps()?);
+    if reads.saturating_mul(pairs) <= MOST_COMPARED {
+        return Ok(true);
+    }
+    if facts.is_alive_known(a, sharing) {
+        return Ok(false);
+    }
+    let order = facts.too_early(sharing)?[0].n_basic_maps()?;
+    // `reads * pairs * writes` times are compared with `order` parts; else `reads * order` pieces are coalesced, each
+    // with each.
+    Ok(pairs.saturating_mul(y.write.n_basic_maps()?) <= reads.saturating_mul(order))
+}
+
+/// Whether for some pair `x -> y` some event of `x` is not certain to come before the write of `y`. In storage that is
+/// right none is: times of both are compared pair by pair, and when `x` is alive need not be known.
 fn is_written_over<'c>(
     facts: &Facts<'c, '_>,
     sharing: Sharing,
@@ -257,4 +278,46 @@ fn linear(coefficients: &[i64], first: usize, offset: i64) -> Result<Affine, Aff
         sum = sum.add(&Affine::iter(first + k).scale(c)?)?;
     }
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use crease_isl::Context;
+    use crease_program::{Element, Mapped};
+
+    use super::*;
+    use crate::kernel::graph::Kernel;
+    use crate::storage::options::StrategyId;
+
+    /// A periodic plane that two stages read: at four sides and corners, each.
+    const STAGES: &str = "kernel stages(run T) {
+        state u[t, y, x]: f64 for 0 <= y < 6 and 0 <= x < 7 outside periodic
+        temp m[t, y, x]: f64 for 1 <= t <= T and 0 <= y < 6 and 0 <= x < 7
+        A[t, y, x] for 1 <= t <= T and 0 <= y < 6 and 0 <= x < 7 { m[t,y,x] = u[t-1,y-1,x-1] + u[t-1,y+1,x+1] }
+        B[t, y, x] for 1 <= t <= T and 0 <= y < 6 and 0 <= x < 7 { u[t,y,x] = m[t,y,x] - u[t-1,y-1,x+1] }
+        schedule rows { A -> [t, 0, y, x vector(4)]; B -> [t, 1, y, x vector(4)] }
+    }";
+
+    #[test]
+    fn storage_that_is_right_is_proved_without_lifetimes_in_pieces() {
+        let kernel = Kernel::parse(STAGES).unwrap();
+        let context = Context::new(1 << 40).unwrap();
+        let facts = Facts::new(&context, &kernel, &kernel.schedules()[0]);
+        let array = kernel.array_ids().next().unwrap();
+        let verified = |modulus: i64| {
+            let piece = Piece { when: Formula::everything(), buffer: 0, matrix: vec![vec![42, 7, 1]], offset: vec![0] };
+            let (sharing, mapped, strategy) = (Sharing::Shared, Mapped::Once, StrategyId::Given);
+            let (name, moduli) = ("u".to_owned(), vec![modulus]);
+            let buffer = Buffer { name, element: Element::F64, moduli, sharing, mapped, strategy };
+            let same_place = in_one_place(&facts, &[modulus], (array, &piece), (array, &piece)).unwrap();
+            let pairs = same_place.intersect(&Map::lex_lt(&same_place.domain().unwrap()).unwrap()).unwrap();
+            let reads = &facts.values(array).unwrap().reads;
+            assert!(reads.n_basic_maps().unwrap() * pairs.n_basic_maps().unwrap() > MOST_COMPARED);
+            verify(&facts, &Known::default(), &[buffer], &[ArrayMapping { array, pieces: vec![piece] }])
+        };
+        verified(84).unwrap();
+        assert!(!facts.is_alive_known(array, Sharing::Shared));
+        assert!(matches!(verified(42), Err(MappingError::Unproved { .. })));
+        assert!(facts.is_alive_known(array, Sharing::Shared));
+    }
 }
