@@ -20,6 +20,7 @@ impl Shapes<'_> {
     pub(super) fn rows(&self, is_parallel: bool) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
         let (mut has_parallel, mut temps_held, mut tasks, mut outside) = (false, 0.0, 1.0, 1.0);
+        let mut barriers = 1;
         // Steps come first, even where there is nothing else.
         for dim in 0..self.last().max(self.outer()) {
             let Some(rows) = open.clone().next(dim) else { return Ok(None) };
@@ -28,6 +29,8 @@ impl Shapes<'_> {
                 if kind == DimKind::Parallel {
                     has_parallel = true;
                     tasks = self.workload.extents[dim];
+                    // One for each iteration around it.
+                    barriers = outside as usize;
                 }
                 if let Row::Dim { dim, shifts } = &row
                     && (temps_held == 0.0 && *dim >= self.outer())
@@ -53,7 +56,7 @@ impl Shapes<'_> {
         if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
-        let mut estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers: 1, is_in_place: false });
+        let mut estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers, is_in_place: false });
         if self.workload.skips_cells() && !is_parallel {
             estimate.nanoseconds *= LEANING;
         }
