@@ -188,7 +188,7 @@ fn step_boxes(kernel: &Kernel, stmt: &Stmt, dims: usize) -> Option<Vec<Cuboid>> 
     Some(boxes)
 }
 
-/// The conjunctions whose union a formula without complements is; none if there are too many.
+/// The conjunctions whose union a formula is; none if there are too many.
 fn conjunctions(formula: &Formula) -> Option<Vec<Vec<Formula>>> {
     match formula {
         Formula::And(parts) => {
@@ -208,8 +208,21 @@ fn conjunctions(formula: &Formula) -> Option<Vec<Vec<Formula>>> {
             (all.len() <= MOST_BOXES_OF_A_BORDER).then_some(all)
         }
         Formula::NonNegative(_) | Formula::Zero(_) => Some(vec![vec![formula.clone()]]),
-        Formula::Not(_) => None,
+        Formula::Not(part) => conjunctions(&complement(part)?),
     }
+}
+
+/// The points of all integers that a formula leaves out; none if numbers leave 64 bits.
+fn complement(formula: &Formula) -> Option<Formula> {
+    let all = |parts: &[Formula]| parts.iter().map(complement).collect::<Option<Vec<_>>>();
+    let below_zero = |e: &Affine| Affine::constant(-1).sub(e).ok().map(Formula::NonNegative);
+    Some(match formula {
+        Formula::NonNegative(e) => below_zero(e)?,
+        Formula::Zero(e) => Formula::Or(vec![below_zero(e)?, Formula::NonNegative(e.sub(&Affine::constant(1)).ok()?)]),
+        Formula::And(parts) => Formula::Or(all(parts)?),
+        Formula::Or(parts) => Formula::And(all(parts)?),
+        Formula::Not(part) => part.as_ref().clone(),
+    })
 }
 
 /// Whether the statement writes the array once, at its own iterators.
@@ -379,6 +392,20 @@ mod tests {
         assert!(is_true(&kernel, &certificate));
         let verified = verify(&kernel, &certificate).unwrap();
         assert!(certificate.states.iter().all(|(array, regions)| verified.of(*array).unwrap().len() == regions.len()));
+    }
+
+    #[test]
+    fn statements_may_run_where_a_formula_does_not_hold() {
+        let (_, certificate) = grid();
+        let walls = [("x = 0", "not (1 <= x < N or y < 0)"), ("x = N-1", "not (x != N-1)")];
+        let text = walls.iter().fold(GRID.to_string(), |text, (wall, beside)| {
+            let from = format!("0 <= y < N and {wall} {{");
+            assert!(text.contains(&from), "{from}");
+            text.replace(&from, &format!("0 <= y < N and 0 <= x < N and {beside} {{"))
+        });
+        assert!(verify(&sized(&text, 6), &certificate).is_ok());
+        let wrong = text.replace("not (x != N-1)", "not (x != N-2)");
+        assert!(verify(&sized(&wrong, 6), &certificate).is_err());
     }
 
     /// Facts of the proposer, broken on purpose: a region one cell too small, a reader that is not there, one too few.

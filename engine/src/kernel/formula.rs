@@ -65,6 +65,22 @@ impl Formula {
         if parts.len() == 1 { parts.remove(0) } else { Formula::And(parts) }
     }
 
+    /// The complement, without one around the whole: of integers, `e < 0` is `-e - 1 >= 0`.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub(crate) fn negated(&self) -> Result<Formula, AffineOverflow> {
+        let all = |parts: &[Formula]| parts.iter().map(Formula::negated).collect::<Result<Vec<_>, _>>();
+        let below = |e: &Affine| e.scale(-1)?.add(&Affine::constant(-1)).map(Formula::NonNegative);
+        Ok(match self {
+            Formula::NonNegative(e) => below(e)?,
+            Formula::Zero(e) => Formula::Or(vec![below(e)?, below(&e.scale(-1)?)?]),
+            Formula::And(parts) => Formula::Or(all(parts)?),
+            Formula::Or(parts) => Formula::And(all(parts)?),
+            Formula::Not(part) => (**part).clone(),
+        })
+    }
+
     fn into_conjuncts(self) -> Vec<Formula> {
         match self {
             Formula::And(parts) => parts,

@@ -196,7 +196,7 @@ pub(crate) struct Boxed {
 }
 
 /// The boxes of a formula over `dims` iterators; none unless it is a conjunction of constraints and of disjunctions of
-/// bounds on single iterators.
+/// bounds on single iterators, or the complement of what makes it one.
 pub(crate) fn boxes_of(formula: &Formula, dims: usize) -> Option<Boxed> {
     let mut boxed = Boxed { boxes: vec![IntBox::everything(dims)], rest: Vec::new() };
     add_conjunct(formula, dims, &mut boxed)?;
@@ -207,6 +207,7 @@ pub(crate) fn boxes_of(formula: &Formula, dims: usize) -> Option<Boxed> {
 fn add_conjunct(formula: &Formula, dims: usize, boxed: &mut Boxed) -> Option<()> {
     match formula {
         Formula::And(parts) => parts.iter().try_for_each(|part| add_conjunct(part, dims, boxed)),
+        Formula::Not(part) => add_conjunct(&part.negated().ok()?, dims, boxed),
         Formula::NonNegative(e) | Formula::Zero(e) if bound(e).is_none() => {
             boxed.rest.push(formula.clone());
             Some(())
@@ -245,7 +246,7 @@ fn alternatives(formula: &Formula, dims: usize) -> Option<Vec<IntBox>> {
                 parts.iter().map(|part| alternatives(part, dims)).collect::<Option<Vec<_>>>()?.concat();
             (all.len() <= MOST_BOXES).then_some(all)
         }
-        Formula::Not(_) => None,
+        Formula::Not(part) => alternatives(&part.negated().ok()?, dims),
     }
 }
 
@@ -309,6 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn complements_are_the_boxes_around() {
+        let frame = boxed("t >= 1 and 0 <= i, j < 7 and not (1 <= i, j < 6)").unwrap();
+        let same = boxed("t >= 1 and 0 <= i, j < 7 and (i = 0 or i = 6 or j = 0 or j = 6)").unwrap();
+        assert_eq!((points(&frame.boxes), &frame.rest), (points(&same.boxes), &same.rest));
+        let others = boxed("t >= 1 and 0 <= i, j < 7 and not (i = 2 or not (j != 3 and i < 5))").unwrap();
+        assert_eq!(points(&others.boxes).len(), 4 * 6);
+        let oblique = boxed("t >= 1 and 0 <= i, j < 7 and not (i < j or i = 2)").unwrap();
+        assert_eq!((points(&oblique.boxes).len(), oblique.rest.len()), (6 * 7, 2));
+    }
+
+    #[test]
     fn bounds_are_rounded_inwards() {
         let found = boxed("t >= 1 and -7 <= 2i <= 7 and -7 <= 3j <= 7").unwrap();
         assert_eq!(found.boxes[0].ranges()[1..], [3, 2].map(|end| Interval::between(-end, end)));
@@ -318,7 +330,7 @@ mod tests {
     fn what_is_no_box_stays_a_constraint_or_is_refused() {
         assert_eq!(boxed("t >= 1 and 0 <= i < 4 and i <= j < 9").unwrap().rest.len(), 2);
         assert_eq!(boxed("t >= 1 and 0 <= i < 4 and 0 <= j < 4 and (i = j or i = 0)"), None);
-        assert_eq!(boxed("t >= 1 and 0 <= i < 4 and 0 <= j < 4 and not (i = 2)"), None);
+        assert_eq!(boxed("t >= 1 and 0 <= i < 4 and 0 <= j < 4 and not (i = j)"), None);
         assert!(boxed("t >= 1 and 0 <= i < 4 and 2 <= j < 2 and (i = 0 or i = 3)").unwrap().boxes.is_empty());
         let [always, never] =
             [0, -1].map(|c| boxes_of(&Formula::NonNegative(Affine::constant(c)), 0).unwrap().boxes.len());
