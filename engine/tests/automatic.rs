@@ -479,6 +479,16 @@ fn bands_that_begin_as_others_end_take_the_rows_of_few() {
     assert_eq!(plan.report().buffers[0].cells, 100 * (100 + 8 * 8));
 }
 
+/// What the end of a row reads of its beginning is alive for the whole row, or pass: tiles of such rows lean by so much more,
+/// and fold.
+#[test]
+fn tiles_of_periodic_rows_between_walls_fold() {
+    let kernel = with(CYLINDER, "schedule plain { S -> [t, y, x] }");
+    let plan = plan_like_rows(&kernel, 200, machine(1 << 18, 1 << 20), &[1, 9, 70], &["skewed tiles", "at once"]);
+    let cells = plan.report().buffers[0].cells;
+    assert!(cells < 200 * 200 * 3 / 2, "{cells} cells: {:?}", plan.report().notes);
+}
+
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/automatic");
     let entries = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());

@@ -64,6 +64,13 @@ pub(super) const RING: &str = "kernel ring(size N; run T) for N >= 3 {
     E[t] for 1 <= t <= T { u[t,0] = 0.5 * (u[t-1,N-1] + u[t-1,0]) }
   }";
 
+/// Nine points on rows that are periodic, between walls.
+pub(super) const CYLINDER: &str = "kernel cylinder(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside x periodic, y value 0
+    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = 0.5 * u[t-1,y,x] + 0.0625 * sum(d in -1..2, e in -1..2, u[t-1,y+d,x+e]) }
+  }";
+
 /// A cube.
 pub(super) const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
     state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N

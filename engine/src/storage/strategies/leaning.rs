@@ -17,15 +17,21 @@
 //! and what leaves the end of a row takes as many cells behind it, or one row more; or they lean by `J` rows, or by `J`
 //! rows and one column. The less they lean, the fewer rows all steps of a tile touch.
 //!
+//! What rows read of their other end, as those of periodic boxes do, is alive until the row that reads it has ended: in
+//! its place comes a row behind that one, or behind its pass.
+//!
 //! Cells that are alive together are at most `B` steps apart, so that rows and planes are long enough for two cells to meet
 //! only where they differ by as many planes, rows and steps and by nothing else; that these are not alive together, the
 //! checker proves. Found by a search, pitches would come out too small: what cells of one step need is less than what those
 //! of a tile do.
 
+use crease_program::Interval;
+
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, Role, Schedule};
 use crate::schedule::bands::steps_in_flight;
 use crate::schedule::tile_of_steps::tile_of_steps;
+use crate::sets::boxes::Boxed;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::Problem;
 
@@ -53,7 +59,7 @@ fn with_margin(
     found: &Lean,
     steps: i64,
 ) -> Vec<Leaning> {
-    let Lean { lean, skew, fast_lean, slant, .. } = found;
+    let Lean { lean, skew, fast_lean, slant, around, .. } = found;
     let (fast_lean, slant) = (*fast_lean, *slant);
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
@@ -62,8 +68,20 @@ fn with_margin(
     if skew != lean {
         leans.push(skew.clone());
     }
-    if let Some(Pass { index, rows }) = pass_of(problem, array).filter(|pass| lean[pass.index] > 0) {
-        leans.push(lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect());
+    let pass = pass_of(problem, array).filter(|pass| lean[pass.index] > 0);
+    let at_least = |lean: &[i64], index: usize, rows: i64| -> Vec<i64> {
+        lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect()
+    };
+    if let Some(Pass { index, rows }) = pass {
+        leans.push(at_least(lean, index, rows));
+    }
+    if let Some(around) = around {
+        // Anything less is wrong: the next row, or the next pass, comes behind all that reads around the ends of this one.
+        let behind_row = |k: usize| around[k].checked_add(pass.as_ref().map_or(1, |pass| pass.rows));
+        let index = pass.as_ref().map(|pass| pass.index).or_else(|| (1..lean.len()).rev().find(|&k| lean[k] > 0));
+        let Some((index, rows)) = index.and_then(|index| Some((index, behind_row(index)?))) else { return Vec::new() };
+        leans.iter_mut().for_each(|lean| *lean = at_least(lean, index, rows));
+        leans.dedup();
     }
     // Rows that lean as well are those of stencils with corners, and of passes over several rows.
     let with_sign = |lean: &[i64], sign: i64, along: i64, (more_cells, more_rows): (i64, i64)| {
@@ -123,6 +141,8 @@ struct Lean {
     fast_lean: i64,
     /// By how many cells a step rows of a tile begin further back.
     slant: i64,
+    /// How far behind, along each index, what is read around the ends of rows is read at most, if anything is.
+    around: Option<Vec<i64>>,
     /// The steps of a tile.
     steps: i64,
     /// The bands of steps that run at once, if there are any.
@@ -163,8 +183,11 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
         return None;
     }
     let (mut tiled, mut lean, mut skew, mut steps) = (vec![false; n], vec![0_i64; n], vec![0_i64; n], 0);
-    let (schedule, mut at_once) = (problem.model.schedule, None);
-    for (stmt, times) in kernel.stmts().iter().zip(&schedule.times) {
+    let (schedule, mut at_once, mut around) = (problem.model.schedule, None, None);
+    let (fast, boxes) = (problem.fast_dimension(array), &problem.model.boxes);
+    let row = problem.spans(array).ok().and_then(|spans| spans[fast].extent());
+    for ((stmt, times), boxed) in kernel.stmts().iter().zip(&schedule.times).zip(boxes) {
+        let boxed = boxed.as_ref();
         let Some(write) = stmt.assigns.iter().find(|assign| assign.array == array) else { continue };
         let iter_of = |k: usize| (0..stmt.iters.len()).find(|&iter| write.index[k].iter_coefficient(iter) == 1);
         for (inner, divisor) in times.iter().flat_map(floors) {
@@ -183,22 +206,46 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
         };
         at_once = at_once.or_else(|| AtOnce::of(schedule, times, index_of));
         for (_, read) in stmt.reads().filter(|(of, _)| *of == array) {
+            let back = |k: usize| write.index[k].sub(&read[k]).ok().and_then(|back| back.as_constant()).unwrap_or(0);
+            let is_around = reads_around(boxed, row, &write.index[fast], &read[fast]);
             for k in 1..n {
-                let back = write.index[k].sub(&read[k]).ok().and_then(|back| back.as_constant());
-                lean[k] = lean[k].max(back.unwrap_or(0));
+                lean[k] = lean[k].max(if is_around && k == fast { 0 } else { back(k) });
+                if is_around {
+                    let around = around.get_or_insert_with(|| vec![0; n]);
+                    around[k] = around[k].max(back(k));
+                }
             }
         }
     }
-    let fast = problem.fast_dimension(array);
     let fast_lean = std::mem::take(&mut lean[fast]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
     let slant = std::mem::take(&mut skew[fast]);
     skew.iter_mut().zip(&lean).for_each(|(skew, lean)| *skew = (*skew).max(*lean));
     let leans = leaning_dimensions(&skew) > 0 || tiled[fast] && fast_lean > 0;
-    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, slant, steps, at_once })
+    (steps > 0 && leans).then_some(Lean { lean, skew, fast_lean, slant, around, steps, at_once })
+}
+
+/// Whether a statement on these boxes, writing at one place along rows of that length and reading at another, reads the
+/// other end: as the first cell of a periodic row needs the last one.
+fn reads_around(boxed: Option<&Boxed>, row: Option<i64>, write: &Affine, read: &Affine) -> bool {
+    let Some((row, (first, rest))) = row.zip(boxed.and_then(|boxed| boxed.boxes.split_first())) else { return false };
+    // Where a row begins or ends, its iterator is a number.
+    let value = |(iter, range): (usize, &Interval)| match range.ends() {
+        Some((low, high)) if low == high && rest.iter().all(|other| other.ranges()[iter] == *range) => {
+            Affine::constant(low)
+        }
+        _ => Affine::iter(iter),
+    };
+    let values: Vec<Affine> = first.ranges().iter().enumerate().map(value).collect();
+    let distance = write.sub(read).and_then(|distance| distance.substitute_iters(&values));
+    distance
+        .ok()
+        .and_then(|distance| distance.as_constant())
+        .is_some_and(|by| by.unsigned_abs() > row.unsigned_abs() / 2)
 }
 
 /// Rows that run in one pass of the lanes, column after column.
+#[derive(Clone, Copy)]
 pub(crate) struct Pass {
     /// Along which index of the array.
     pub(crate) index: usize,
