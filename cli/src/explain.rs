@@ -44,6 +44,9 @@ pub struct ExplainOptions {
 /// How long `explain` looks for more than the plan says, unless it is asked to wait.
 const WAIT: Duration = Duration::from_millis(800);
 
+/// What storage may take of its estimate before that is worth saying: margins of tiles and rows of whole lines do.
+const MORE_THAN_ESTIMATED: f64 = 1.1;
+
 /// Steps of the run that pictures show, unless `--set` gives another number.
 const DRAWN_STEPS: i64 = 4;
 
@@ -222,7 +225,12 @@ fn render_search(search: &ScheduleSearch, text: &mut String) {
         let measured = candidate.measured_seconds.map(|seconds| format!("   {seconds:.3e} s measured"));
         let fate = match &candidate.refused {
             Some(why) => format!("   {why}"),
-            None if at == search.chosen => "   taken".to_string(),
+            None if at == search.chosen => {
+                let more =
+                    candidate.found_bytes.filter(|found| *found > MORE_THAN_ESTIMATED * candidate.estimated_bytes);
+                let storage = more.map(|found| format!(", in storage of {}", bytes(found as u64)));
+                format!("   taken{}", storage.unwrap_or_default())
+            }
             None => String::new(),
         };
         let fate = measured.unwrap_or_default() + &fate;

@@ -24,7 +24,7 @@ use crate::plan::losses::lost_passes;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request, bind, size_values};
-use crate::plan::search::{NotTaken, ScheduleSearch, many_steps};
+use crate::plan::search::{Looked, NotTaken, ScheduleSearch, Wanted, many_steps};
 use crate::plan::written::{Written, written_out};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
@@ -251,13 +251,13 @@ impl PlanBuilder {
     /// analyses more to find sizes that fit.
     pub fn build(self) -> Result<Plan, Error> {
         if self.cache.directory().is_none() {
-            return self.build_candidate(0);
+            return self.build_wanted(Wanted::Cheapest);
         }
         let key = self.key()?;
         let (request, outcome, kept) = match cached::recall(&self.cache, &key) {
             Some((schedule, outcome)) => (self.request(schedule)?, outcome, Kept::Found),
             None => {
-                let (request, outcome) = self.outcome(0)?;
+                let (request, outcome) = self.outcome(Wanted::Cheapest)?;
                 let kept = cached::keep(&self.cache, &key, &request, &outcome);
                 (request, outcome, kept)
             }
@@ -269,7 +269,11 @@ impl PlanBuilder {
     /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to
     /// be found.
     pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
-        let (request, outcome) = self.outcome(first)?;
+        self.build_wanted(Wanted::From(first))
+    }
+
+    fn build_wanted(&self, wanted: Wanted) -> Result<Plan, Error> {
+        let (request, outcome) = self.outcome(wanted)?;
         self.plan(&request, outcome, Kept::Off)
     }
 
@@ -337,26 +341,25 @@ impl PlanBuilder {
         Ok(format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque)))
     }
 
-    /// The request and what comes of it; of schedules that are to be found, of the first that is legal from that
-    /// candidate on. What shows that one is legal is also the beginning of its plan, and done once, where it is for the
-    /// same kernel.
-    fn outcome(&self, first: usize) -> Result<(Request, Outcome), Error> {
+    /// The request and what comes of it, of schedules that are to be found under the one that is wanted. What shows that
+    /// one is legal is also the beginning of its plan, and done once, where it is for the same kernel.
+    fn outcome(&self, candidate: Wanted) -> Result<(Request, Outcome), Error> {
         if self.view == StorageView::Contraction && self.wanted()?.1.is_none() {
-            return self.under_a_schedule_that_is_found(first, pipeline::run_in_order, lost_passes);
+            return self.under_a_schedule_that_is_found(candidate, pipeline::run_in_order, lost_passes, bytes_of);
         }
-        let request = self.request_from(None, first)?;
+        let request = self.request_from(None, candidate)?;
         let outcome = pipeline::run(&request)?;
         Ok((request, outcome))
     }
 
     /// The request; `found` is the schedule that is found for it, where that is known.
     fn request(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
-        self.request_from(found, 0)
+        self.request_from(found, Wanted::Cheapest)
     }
 
-    /// The request; of schedules that are to be found, the first that is legal from that candidate on.
-    fn request_from(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
-        let request = self.as_it_is(found, first)?;
+    /// The request; of schedules that are to be found, under the one that is wanted.
+    fn request_from(&self, found: Option<FoundSchedule>, candidate: Wanted) -> Result<Request, Error> {
+        let request = self.as_it_is(found, candidate)?;
         if self.view == StorageView::Contraction {
             return Ok(request);
         }
@@ -394,7 +397,7 @@ impl PlanBuilder {
     }
 
     /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
+    fn as_it_is(&self, found: Option<FoundSchedule>, candidate: Wanted) -> Result<Request, Error> {
         let (Written { kernel, note, .. }, position) = self.wanted()?;
         match (position, found) {
             (Some(position), _) => Ok(Request { schedule_note: note, ..self.under(kernel, position, None)? }),
@@ -407,34 +410,40 @@ impl PlanBuilder {
                 self.under(Arc::new(kernel), position, Some(found.search))
             }
             (None, None) => {
-                let (request, ()) = self.under_a_schedule_that_is_found(first, pipeline::verify_order, |_, ()| None)?;
+                let order = pipeline::verify_order;
+                let (request, ()) =
+                    self.under_a_schedule_that_is_found(candidate, order, |_, ()| None, |_, ()| None)?;
                 Ok(request)
             }
         }
     }
 
-    /// The request under the schedule that is thought to be the fastest, of those that are legal, and what `look` makes
-    /// of it. What `worse` says against one counts while there is a simpler one.
+    /// The request under the schedule that is thought to be the fastest, of those that are legal, and what `look_at`
+    /// makes of it. What `worse` says against one counts while there is a simpler one, and the bytes that one takes where
+    /// another one may take fewer.
     fn under_a_schedule_that_is_found<T>(
         &self,
-        first: usize,
-        look: impl Fn(&Request) -> Result<Result<T, ArrayId>, Error>,
+        candidate: Wanted,
+        look_at: impl Fn(&Request) -> Result<Result<T, ArrayId>, Error>,
         worse: impl Fn(&Request, &T) -> Option<String>,
+        bytes: impl Fn(&Request, &T) -> Option<f64>,
     ) -> Result<(Request, T), Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model()?, self.thread_count()?);
-        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search, most_operations| {
+        let look = |kernel: Kernel, search: ScheduleSearch, most_operations: Option<u64>| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
             let quota = most_operations.unwrap_or(self.quota).min(self.quota);
             let ambiguous = |array: ArrayId| NotTaken::SeveralValues(self.kernel.array(array).name.clone());
-            let seen = look(&Request { quota, ..request.clone() })?.map_err(ambiguous);
+            let seen = look_at(&Request { quota, ..request.clone() })?.map_err(ambiguous);
             let has_simple = most_operations.is_some();
             Ok(seen.and_then(|seen| match worse(&request, &seen).filter(|_| has_simple) {
                 Some(why) => Err(NotTaken::Worse(why)),
-                None => Ok((request, seen)),
+                None => Ok(Looked { bytes: bytes(&request, &seen), plan: (request, seen) }),
             }))
-        })
+        };
+        let (search, (request, seen)) = ScheduleSearch::run(&self.kernel, &sizes, machine, threads, candidate, look)?;
+        Ok((Request { search: Some(search), ..request }, seen))
     }
 
     /// Refuses a size that the kernel does not have.
@@ -507,4 +516,14 @@ impl PlanBuilder {
             schedule_note: None,
         })
     }
+}
+
+/// Bytes of all arrays, the caller's included; none where storage is not what estimates are of, as it was asked for.
+fn bytes_of(request: &Request, outcome: &Outcome) -> Option<f64> {
+    if request.strategy != StrategyChoice::Auto || !request.mapping.is_empty() {
+        return None;
+    }
+    let storage = outcome.storage(request.kernel());
+    let footprint = Footprint::new(request.kernel(), &storage, outcome.threads_used(request.threads));
+    Some(footprint.total_bytes() as f64)
 }
