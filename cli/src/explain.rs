@@ -219,6 +219,9 @@ fn json(plan: &Plan, beyond: &Beyond) -> Result<String, CommandError> {
 fn render_search(search: &ScheduleSearch, text: &mut String) {
     let taken = search.taken();
     let _ = writeln!(text, "\nschedule, found by Crease: {}\n{}", taken.shape, taken.text.trim_end());
+    if let Some(sizes) = &taken.only_for {
+        let _ = writeln!(text, "  with numbers that come from {sizes}: at other sizes it may be illegal");
+    }
     let _ = writeln!(text, "  candidates: estimated time, of that one, and memory");
     for (at, candidate) in search.candidates.iter().enumerate() {
         let ratio = candidate.estimated_ns / taken.estimated_ns;

@@ -12,7 +12,7 @@ use crate::analysis::error::AnalysisError;
 use crate::error::Error;
 use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, ParamKind, Stmt};
-use crate::kernel::{Cut, ScheduleText};
+use crate::kernel::{Cut, ScheduleText, sizes_text};
 use crate::lower::LowerError;
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
@@ -70,6 +70,9 @@ pub struct ScheduleCandidate {
     /// [`Plan::dump`]: crate::Plan::dump
     /// [`Stage::Kernel`]: crate::Stage::Kernel
     pub text: String,
+    /// The sizes that numbers in the text come from, such as `N = 60, M = 64`, where these do not show how: at others it
+    /// may be illegal. None where the text names the sizes, or depends on none.
+    pub only_for: Option<String>,
     /// What was cut for it; plans from the cache know that of the candidate that was taken.
     #[serde(skip)]
     pub(crate) cuts: Vec<Cut>,
@@ -137,7 +140,7 @@ impl ScheduleSearch {
             NoCandidates::Hopeless(reason) => none(reason).into(),
             NoCandidates::Overflow(overflow) => AnalysisError::from(overflow).into(),
         })?;
-        let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate));
+        let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, sizes, candidate));
         let listed = listed.collect::<Result<_, _>>().map_err(AnalysisError::from)?;
         let several_values = |array: String| -> Result<(ScheduleSearch, T), Error> {
             let why =
@@ -277,7 +280,7 @@ impl ScheduleCandidate {
         Estimate { nanoseconds: self.estimated_ns, bytes: lost.unwrap_or(self.estimated_bytes) }.cost()
     }
 
-    fn of(kernel: &Kernel, candidate: &Candidate) -> Result<ScheduleCandidate, AffineOverflow> {
+    fn of(kernel: &Kernel, sizes: &[i64], candidate: &Candidate) -> Result<ScheduleCandidate, AffineOverflow> {
         let text = match candidate.cuts.as_slice() {
             [] => ScheduleText(kernel, &candidate.schedule).to_string(),
             cuts => ScheduleText(&kernel.split(cuts)?, &candidate.schedule).to_string(),
@@ -287,6 +290,7 @@ impl ScheduleCandidate {
             estimated_ns: candidate.estimate.nanoseconds,
             estimated_bytes: candidate.estimate.bytes,
             text,
+            only_for: candidate.is_of_sizes.then(|| sizes_text(kernel, sizes)),
             cuts: candidate.cuts.clone(),
             found_bytes: None,
             refused: None,

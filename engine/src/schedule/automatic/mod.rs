@@ -10,8 +10,9 @@
 //! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
 //! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
 //! along rows. `estimate` counts their bytes, operations and barriers, `around` what is held around the ends of boxes,
-//! and `chains` how long cells wait for the one before. None of it asks integer sets: distances are differences of
-//! affine expressions, and what is not constant there counts with its range.
+//! and `chains` how long cells wait for the one before; `sizes` puts sizes in place of numbers that come from them. None
+//! of it asks integer sets: distances are differences of affine expressions, and what is not constant there counts with
+//! its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
@@ -34,6 +35,7 @@ mod passes;
 mod rates;
 mod remainders;
 mod shapes;
+mod sizes;
 mod space;
 
 use crate::kernel::Cut;
@@ -70,6 +72,8 @@ pub(crate) struct Candidate {
     pub(crate) estimate: Estimate,
     /// Statements that are in two parts for it, as its time vectors are those of the parts.
     pub(crate) cuts: Vec<Cut>,
+    /// Whether numbers in its times come from the sizes, and it does not show how.
+    pub(crate) is_of_sizes: bool,
 }
 
 /// Why a kernel has no candidates.
@@ -94,6 +98,12 @@ impl From<AffineOverflow> for NoCandidates {
 /// # Errors
 /// [`NoCandidates`] if its statements have no dimensions in common, or no order of these keeps all dependences.
 pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
+    let found = in_numbers(kernel, target)?;
+    sizes::in_sizes(kernel, target.params, found, |params| in_numbers(kernel, &Target { params, ..*target }))
+}
+
+/// The same, with the numbers that sizes lead to.
+fn in_numbers(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
     let beside = |missing| Beside::of(kernel, missing, target);
     // What cannot be told apart where it is written may be where it reads.
     let at_zero = beside(Missing::AtZero);

@@ -205,7 +205,7 @@ impl Draft {
 
     pub(super) fn candidate(self, shape: String, estimate: Estimate) -> Candidate {
         let schedule = Schedule { name: AUTOMATIC.to_string(), dims: self.dims, times: self.times };
-        Candidate { schedule, shape, estimate, cuts: Vec::new() }
+        Candidate { schedule, shape, estimate, cuts: Vec::new(), is_of_sizes: false }
     }
 }
 
