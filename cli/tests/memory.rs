@@ -48,15 +48,17 @@ fn runs_of_the_catalogue_take_the_memory_that_was_predicted() {
         "lbm-d3q19-periodic --set N=70 --set T=2",
         "unsharp-mask",
         "harris",
-        "blur-u8 --set N=2501 --image DIR",
-        "blur-u8 --set N=2501 --png DIR",
-        "lbm-d2q9-periodic --set N=700 --set T=2 --image DIR",
+        "blur-u8 --set N=1601 --image DIR",
+        "blur-u8 --set N=1601 --png DIR",
+        "lbm-d2q9-periodic --set N=500 --set T=2 --image DIR",
         "lbm-d2q9-cavity-f32 --set N=700 --set T=2 --npz DIR",
         "lbm-d3q19-periodic --set N=60 --set T=2 --png DIR",
     ];
     let is_thorough = std::env::var_os("CREASE_THOROUGH").is_some();
     let (more, threads): (&[&str], &[&str]) = if is_thorough { (&more, &["1", "2"]) } else { (&[], &["2"]) };
     for kernel in few.iter().chain(more) {
+        // Files take what they take on any number of threads, and builds that are not optimised take long to write them.
+        let threads = if kernel.contains("DIR") { &threads[threads.len() - 1..] } else { threads };
         for threads in threads {
             let directory = tempfile::tempdir().unwrap();
             let kernel = kernel.replace("DIR", directory.path().to_str().unwrap());
