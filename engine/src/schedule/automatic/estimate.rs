@@ -227,8 +227,8 @@ impl Workload {
         self
     }
 
-    /// The same where rows run in another order than that in which given arrays are laid out: cells that do not lie beside
-    /// each other are put into their lanes one by one.
+    /// The same where rows run in another order than that in which given arrays are laid out: strips with cells that do not
+    /// lie beside each other run cell by cell.
     pub(super) fn with_strides(mut self, kernel: &Kernel, space: &CommonSpace) -> Workload {
         for (number, stmt) in kernel.stmts().iter().enumerate() {
             let Some(row) = space.coordinates[number].last() else { continue };

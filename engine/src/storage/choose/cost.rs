@@ -59,30 +59,31 @@ fn turning_ring(piece: &Piece, buffer: &Buffer, fast: usize) -> Option<i64> {
 /// What innermost loops cost that move along a coordinate as it turns in a ring: of a row of places only the last one may
 /// be gone along from cell to cell, and that one not in steps that lead around its ring after a few.
 fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, buffer: &Buffer) -> f64 {
-    let kernel = problem.model.kernel;
-    let turns = |(row, modulus): &(&Vec<i64>, i64)| {
-        let reached = problem.spans(array).ok().and_then(|spans| range(row, 0, &spans));
+    let (kernel, spans) = (problem.model.kernel, problem.spans(array).ok());
+    let turns = |(_, (row, modulus)): &(usize, (&Vec<i64>, i64))| {
+        let reached = spans.as_ref().and_then(|spans| range(row, 0, spans));
         *modulus > 1 && reached.is_none_or(|(min, max)| max - min >= i128::from(*modulus))
     };
-    let rows = || piece.matrix.iter().zip(buffer.moduli.iter().copied());
+    let rows = piece.matrix.iter().zip(buffer.moduli.iter().copied()).enumerate();
+    let turning: Vec<(usize, (&Vec<i64>, i64))> = rows.filter(turns).collect();
+    if turning.is_empty() {
+        return 0.0;
+    }
+    let last = piece.matrix.len().saturating_sub(1);
     let of_access = |index: &[Affine], iter: usize| {
-        let last = piece.matrix.len().saturating_sub(1);
-        let of_row = |(at, (row, modulus)): (usize, (&Vec<i64>, i64))| {
+        let of_row = |(at, (row, modulus)): &(usize, (&Vec<i64>, i64))| {
             let along = |(c, e): (&i64, &Affine)| i128::from(*c) * i128::from(e.iter_coefficient(iter));
             let cells = row.iter().zip(index).map(along).sum::<i128>().unsigned_abs() as f64;
             match cells {
                 0.0 => 0.0,
-                _ if at < last => TURNED,
+                _ if *at < last => TURNED,
                 // A ring that is gone along from cell to cell is counted by itself.
                 1.0 => 0.0,
-                _ => TURNED * (TURN_ITERATIONS * cells / modulus as f64).min(1.0),
+                _ => TURNED * (TURN_ITERATIONS * cells / *modulus as f64).min(1.0),
             }
         };
-        rows().enumerate().filter(|(_, row)| turns(row)).map(of_row).fold(0.0, f64::max)
+        turning.iter().map(of_row).fold(0.0, f64::max)
     };
-    if !rows().any(|row| turns(&row)) {
-        return 0.0;
-    }
     let of_stmt = |stmt: StmtId| {
         let body = kernel.stmt(stmt);
         let written = body.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
