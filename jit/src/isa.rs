@@ -73,6 +73,8 @@ pub struct Isa {
     pub has_f16c: bool,
     /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ, BW and VL, and BMI2 to make masks).
     pub has_avx512: bool,
+    /// Permutations of single bytes in 512-bit vectors (x86-64 AVX-512 VBMI).
+    pub has_avx512_vbmi: bool,
     /// Floating-point registers of 128 bits that compiled code may use.
     pub vector_registers: u32,
 }
@@ -92,6 +94,7 @@ impl Isa {
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
                 && std::is_x86_feature_detected!("bmi2"),
+            has_avx512_vbmi: std::is_x86_feature_detected!("avx512vbmi"),
             vector_registers: 16,
         };
         #[cfg(not(target_arch = "x86_64"))]
@@ -102,6 +105,7 @@ impl Isa {
             has_fma: cfg!(target_arch = "aarch64"),
             has_f16c: false,
             has_avx512: false,
+            has_avx512_vbmi: false,
             vector_registers: 32,
         };
     }
@@ -116,6 +120,7 @@ impl Isa {
             has_fma: self.has_fma && other.has_fma,
             has_f16c: self.has_f16c && other.has_f16c,
             has_avx512: self.has_avx512 && other.has_avx512,
+            has_avx512_vbmi: self.has_avx512_vbmi && other.has_avx512_vbmi,
             vector_registers: self.vector_registers.min(other.vector_registers),
         }
     }

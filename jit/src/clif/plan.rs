@@ -52,7 +52,8 @@ impl Shape {
 /// What a plan takes for granted about the arrays that its strip addresses by coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rows {
-    /// Neighbours along the last coordinate are adjacent in memory; the strip tests that before it takes this way.
+    /// Neighbours along the last coordinate are adjacent in memory, and along others that the strip moves in, they are as
+    /// far apart as if all cells followed each other; the strip tests that before it takes this way.
     Adjacent,
     /// Nothing: every stride is known at run time only.
     Strided,
@@ -96,6 +97,8 @@ pub(super) struct StripPlan<'a> {
     pub(super) aliases: Aliases<'a>,
     /// What variables stand for.
     pub(super) lets: &'a Definitions<'a>,
+    /// The program that it is in.
+    program: &'a Program,
     /// What it takes for granted.
     pub(super) rows: Rows,
     /// Result types, by operation.
@@ -141,7 +144,7 @@ impl<'a> StripPlan<'a> {
         let scalar = shared.options.choice == IsaChoice::Scalar;
         let elements: Vec<Element> =
             strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect();
-        let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, &elements, rows) };
+        let shape = if scalar { Shape::Scalar } else { vector_shape(strip, (&kinds, &elements), (program, rows)) };
         let aliases = Aliases::new(strip);
         let unwritten = unwritten_loads(strip, &aliases);
         let is_invariant = invariant_operations(strip, &unwritten);
@@ -178,6 +181,7 @@ impl<'a> StripPlan<'a> {
             strip,
             aliases,
             lets: shared.lets,
+            program,
             rows,
             elements,
             needed: all,
@@ -207,7 +211,7 @@ impl<'a> StripPlan<'a> {
         for at in &self.needed {
             let Op::Load { stream, .. } = strip.ops[*at] else { continue };
             let Stream { buffer, address, .. } = &strip.streams[stream.index()];
-            if stride(&strip.streams[stream.index()], self.rows) != Some(1) {
+            if self.stride_of(&strip.streams[stream.index()]) != Some(1) {
                 continue;
             }
             let cells = match address {
@@ -228,6 +232,11 @@ impl<'a> StripPlan<'a> {
             }
         }
         rows.len()
+    }
+
+    /// Cells that a stream moves by in each iteration; none if only the call's strides tell.
+    fn stride_of(&self, stream: &Stream) -> Option<i64> {
+        stride(stream, (self.program, self.rows))
     }
 
     /// The number of iterations if that is a constant.
@@ -306,8 +315,8 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 /// The vector shape of a strip: as many lanes as its widest type has in a vector, if cells are adjacent or one for all
 /// lanes; cells that are looked up are read one by one, wherever they are. Stores of one cell from all lanes, opaque
 /// functions and remainders stay scalar.
-fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows) -> Shape {
-    let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], rows);
+fn vector_shape(strip: &Strip, (kinds, elements): (&[Kind], &[Element]), (program, rows): (&Program, Rows)) -> Shape {
+    let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], (program, rows));
     let strides_fit = strip.ops.iter().all(|op| match op {
         Op::Load { stream, .. } => matches!(moves(stream), Some(0 | 1)),
         Op::Lookup { stream, .. } => {
@@ -340,15 +349,24 @@ pub(super) fn widest_bits(kinds: &[Kind], elements: &[Element]) -> u32 {
 }
 
 /// Cells that a stream moves by in each iteration; none if only the call's strides tell.
-fn stride(stream: &Stream, rows: Rows) -> Option<i64> {
+fn stride(stream: &Stream, (program, rows): (&Program, Rows)) -> Option<i64> {
     match &stream.address {
         Address::Block { stride, .. } => Some(*stride),
         Address::Array(_) if stream.is_fixed() => Some(0),
+        Address::Array(_) if rows == Rows::Strided => None,
         Address::Array(coordinates) => {
-            let (last, outer) = coordinates.split_last()?;
-            (rows == Rows::Adjacent && outer.iter().all(|c| c.step == 0)).then_some(last.step)
+            let buffer = stream.buffer.index();
+            coordinates.iter().enumerate().filter(|(_, c)| c.step != 0).try_fold(0_i64, |sum, (axis, coordinate)| {
+                sum.checked_add(coordinate.step.checked_mul(dense_cells(program, buffer, axis)?)?)
+            })
         }
     }
+}
+
+/// Cells from one to the next along an axis of an array, if all its cells follow each other.
+pub(super) fn dense_cells(program: &Program, buffer: usize, axis: usize) -> Option<i64> {
+    let behind = program.buffers[buffer].extents.as_ref()?.get(axis + 1..)?;
+    behind.iter().try_fold(1_i64, |cells, extent| cells.checked_mul(i64::try_from(*extent).ok()?))
 }
 
 fn pointers<'a>(
@@ -366,7 +384,7 @@ fn pointers<'a>(
     for (at, stream) in strip.streams.iter().enumerate() {
         if let Some(Follower { leader, ahead_bytes, ring }) = followers[at] {
             let index = *leaders.entry(leader).or_insert_with(|| {
-                let (stride, bytes) = (stride(stream, rows), bytes(stream));
+                let (stride, bytes) = (stride(stream, (program, rows)), bytes(stream));
                 pointers.push(Pointer { stream: leader, stride, bytes, ring: Some(ring) });
                 alike.entry((stream.buffer, cells[leader].hash_of_terms())).or_default().push(pointers.len() - 1);
                 pointers.len() - 1
@@ -389,7 +407,7 @@ fn pointers<'a>(
                 Address::Block { ring, stride, .. } if *stride != 0 => ring.map(|ring| Ring::cut(ring as i64)),
                 Address::Block { .. } | Address::Array(_) => None,
             };
-            pointers.push(Pointer { stream: at, stride: stride(stream, rows), bytes: bytes(stream), ring });
+            pointers.push(Pointer { stream: at, stride: stride(stream, (program, rows)), bytes: bytes(stream), ring });
             known.push(pointers.len() - 1);
             (pointers.len() - 1, 0)
         }));

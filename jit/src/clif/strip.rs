@@ -13,7 +13,7 @@ use crease_program::{Address, Along, Op, Strip};
 
 use super::carried::{Carried, carried};
 use super::emitter::{Emitter, Num, Shared};
-use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
+use super::plan::{Pointer, Rows, Shape, StripPlan, dense_cells, widest_bits};
 use super::rings::Rings;
 use super::run::Run;
 use super::scratch::Kept;
@@ -52,7 +52,7 @@ impl<'a> Emitter<'a, '_> {
             return self.planned(&strided);
         }
         let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];
-        let adjacent = self.rows_are_adjacent(&arrays);
+        let adjacent = self.rows_are_adjacent(strip, &arrays);
         let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
         let (exit, mark) = (self.b.create_block(), self.mark());
@@ -64,15 +64,23 @@ impl<'a> Emitter<'a, '_> {
         self.enter_behind(exit, mark);
     }
 
-    /// Whether neighbours along the last coordinate of all these arrays are adjacent in memory.
-    fn rows_are_adjacent(&mut self, arrays: &[usize]) -> Value {
+    /// Whether these arrays are as [`Rows::Adjacent`] says.
+    fn rows_are_adjacent(&mut self, strip: &Strip, arrays: &[usize]) -> Value {
+        let program = self.shared.program;
         let mut all = None;
         for &array in arrays {
-            let decl = &self.shared.program.buffers[array];
-            let last = decl.extents.as_ref().map_or(0, Vec::len) - 1;
-            let stride = self.load_stride(array, last);
-            let adjacent = self.b.ins().icmp_imm_s(IntCC::Equal, stride, decl.element.bytes() as i64);
-            all = Some(all.map_or(adjacent, |others| self.b.ins().band(others, adjacent)));
+            let (bytes, extents) = (program.buffers[array].element.bytes() as i64, &program.buffers[array].extents);
+            let last = extents.as_ref().map_or(0, Vec::len) - 1;
+            for axis in (0..=last).filter(|axis| *axis == last || moves_along(strip, array, *axis)) {
+                let dense = dense_cells(program, array, axis).and_then(|cells| cells.checked_mul(bytes));
+                let stride = self.load_stride(array, axis);
+                let adjacent = match dense {
+                    Some(dense) => self.b.ins().icmp_imm_s(IntCC::Equal, stride, dense),
+                    // No memory has so many cells.
+                    None => self.b.ins().iconst(types::I8, 0),
+                };
+                all = Some(all.map_or(adjacent, |others| self.b.ins().band(others, adjacent)));
+            }
         }
         all.expect("there is an array")
     }
@@ -369,6 +377,14 @@ fn listing(plan: &StripPlan<'_>, carried: &[Carried]) -> StripListing {
         registers: None,
         text: String::new(),
     }
+}
+
+/// Whether some stream of a strip moves along an axis of an array.
+fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
+    strip.streams.iter().filter(|stream| stream.buffer.index() == array).any(|stream| match &stream.address {
+        Address::Array(coordinates) => coordinates[axis].step != 0,
+        Address::Block { .. } => false,
+    })
 }
 
 /// The arrays that a strip addresses by coordinates.

@@ -51,6 +51,7 @@ impl<'a> Emitter<'a, '_> {
             tables: &tables,
             rows_read: plan.rows_read(),
             is_whole: rings.is_none(),
+            picks_bytes: shared.options.isa.has_avx512_vbmi,
             is_single_iteration: length == Num::Const(1),
             is_joined: false,
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },

@@ -28,7 +28,7 @@ impl AlignedStores {
     pub(crate) fn new(body: &Body<'_>) -> Option<AlignedStores> {
         let non_temporal = body.each.iter().any(|at| body.hints[*at] == StoreHint::NonTemporal);
         let place_of = |at: &usize| match body.strip.ops[*at] {
-            Op::Store { stream, .. } => Some(body.addresses[stream.index()]),
+            Op::Store { stream, .. } => Some(body.addresses[stream.index()]).filter(|place| place.stride == Some(1)),
             _ => None,
         };
         let cell_bytes = body.each.iter().filter_map(place_of).map(|place| place.element.bytes()).max()?;

@@ -354,6 +354,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             Memory::Cell(stream) => {
                 let (place, shape, number) = (&self.body.addresses[stream], self.body.shape, self.body.numbers[value]);
                 let is_vector = place.stride != Some(0) || shape.repeats_cells();
+                debug_assert!(self.body.apart(stream).is_none(), "such cells are brought into registers once");
                 number.is_in(place.element) && shape.fills(number) && is_vector
             }
         }

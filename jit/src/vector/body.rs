@@ -16,6 +16,7 @@ use super::facts::StripFacts;
 use super::integers::integer_constants;
 use super::lookups::{Pitches, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
+use super::strided::{Apart, Picks};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
@@ -87,6 +88,10 @@ pub(crate) struct Body<'a> {
     pub(crate) pool: Pool,
     /// Steps of indices that are counted in vectors: of each, its multiples by lane are kept beside the constants.
     pub(crate) steps: Vec<i64>,
+    /// Whether instructions pick single bytes out of vectors.
+    picks_bytes: bool,
+    /// Vectors of numbers that are kept beside the constants, for cells that do not follow each other.
+    pub(crate) vectors: Vec<Vec<u8>>,
     /// The stores of the strip.
     stores: Vec<usize>,
     /// For the place in `each` of a store, the loads before it that stay where they were only until then.
@@ -122,6 +127,8 @@ impl<'a> Body<'a> {
             each: Vec::new(),
             pool: Pool::default(),
             steps: Vec::new(),
+            picks_bytes: facts.picks_bytes,
+            vectors: Vec::new(),
             stores: (0..count).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect(),
             overwritten: FxHashMap::default(),
         };
@@ -169,6 +176,9 @@ impl<'a> Body<'a> {
     /// Puts what an operation needs into the pool.
     fn add_constants(&mut self, at: usize) {
         let number = self.numbers[at];
+        if let Op::Load { stream, .. } | Op::Store { stream, .. } = self.strip.ops[at] {
+            self.add_vectors(stream.index());
+        }
         match self.strip.ops[at] {
             Op::F64(bits) => self.roles[at] = Role::Constant(self.pool.constant(bits)),
             Op::F32(bits) => self.roles[at] = Role::Constant(self.pool.constant(number.repeated(bits.into()))),
@@ -213,6 +223,32 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// How the cells of a stream are brought into lanes, if they do not follow each other.
+    pub(crate) fn apart(&self, stream: usize) -> Option<Apart> {
+        let picks = Picks::of(self.shape, self.picks_bytes);
+        Apart::new(&self.addresses[stream], self.shape.lanes(), picks)
+    }
+
+    /// Where a vector of numbers begins, in bytes behind the first multiple of [`Body::steps`].
+    pub(crate) fn vector_bytes_before(&self, vector: &[u8]) -> usize {
+        let at = self.vectors.iter().position(|known| known == vector).expect("vectors of streams are kept");
+        let multiples = self.steps.len() * self.shape.lanes() as usize * 8;
+        multiples.next_multiple_of(LINE_BYTES as usize) + at * LINE_BYTES as usize
+    }
+
+    /// Keeps what a stream needs whose cells do not follow each other.
+    fn add_vectors(&mut self, stream: usize) {
+        let Some(apart) = self.apart(stream) else { return };
+        for vector in apart.vectors(&self.addresses[stream], self.shape.lanes()) {
+            if !self.vectors.contains(&vector) {
+                self.vectors.push(vector);
+            }
+        }
+        for bits in apart.masks() {
+            self.pool.constant(bits);
+        }
+    }
+
     /// Puts what a conversion needs into the pool.
     fn add_constants_of_conversion(&mut self, from: Number, to: Number) {
         for bits in conversion_constants(from, to, self.shape.features.masks > 0) {
@@ -249,7 +285,8 @@ impl<'a> Body<'a> {
                 self.roles[at] = Role::Invariant;
                 self.once.push(at);
             } else {
-                if matches!(strip.ops[at], Op::Load { .. }) {
+                // To bring cells there again that do not follow each other would take as long as the first time.
+                if matches!(strip.ops[at], Op::Load { stream, .. } if self.apart(stream.index()).is_none()) {
                     self.roles[at] = Role::Cell { until: usize::MAX };
                 }
                 self.each.push(at);
@@ -383,12 +420,20 @@ fn hints(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> Vec<StoreH
         Op::Store { stream, .. } => Some(facts.addresses[stream.index()].element),
         _ => None,
     };
+    let are_adjacent = |at: usize| match facts.strip.ops[at] {
+        Op::Store { stream, .. } => facts.addresses[stream.index()].stride == Some(1),
+        _ => true,
+    };
     let widest = facts.order.iter().filter_map(|at| cell(*at)).map(Element::bytes).max();
     // No instruction converts numbers and writes them with non-temporal stores, nor less than a vector; only the widest
     // cells are aligned.
     let hint = |at: usize| match cell(at) {
         Some(cell) if numbers[at].is_in(cell) && shape.fills(numbers[at]) && widest == Some(cell.bytes()) => {
-            facts.hints[at]
+            if are_adjacent(at) {
+                facts.hints[at]
+            } else {
+                StoreHint::Cached
+            }
         }
         _ => StoreHint::Cached,
     };

@@ -235,6 +235,11 @@ impl Block {
             if let Some((wider, instructions)) = converts(body, inst, number).filter(|_| body.shape.is_mixed) {
                 arithmetic += instructions * cycles.operation * cycles.width_factor(body.shape.bytes_of(wider));
             }
+            let moved = match *inst {
+                Inst::Load { from: Memory::Cell(stream), .. } | Inst::Store { stream, .. } => body.apart(stream),
+                _ => None,
+            };
+            arithmetic += moved.map_or(0.0, |apart| apart.instructions(body.shape.lanes()) * cycles.operation);
             arithmetic += match *inst {
                 Inst::LookUp { values, .. } => {
                     let moves = 3.0 * factor * cycles.operation * values.iter().flatten().count() as f64;

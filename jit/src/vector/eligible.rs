@@ -3,7 +3,8 @@
 //! In: what is known about a strip.   Out: a type for each operation, the widest one, yes or no.
 //!
 //! A strip of one type may have what [`is_eligible`] says; one of several types, whose numbers are converted in
-//! registers, what [`is_eligible_of_mixed`] says. All others are compiled by Cranelift.
+//! registers, or with cells that do not follow each other, what [`is_eligible_of_mixed`] says. All others are compiled
+//! by Cranelift.
 
 use crease_program::{BinaryOp, Element, Op, ValueId};
 
@@ -13,6 +14,7 @@ use super::facts::StripFacts;
 use super::integers::is_eligible_of_integers;
 use super::lookups::{DISTANCE, bounds};
 use super::shape::{Number, Shape};
+use super::strided::{Apart, Picks};
 
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
@@ -78,7 +80,7 @@ pub(super) fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Sh
     let is_eligible = |at: &usize| {
         let op = &facts.strip.ops[*at];
         if shape.is_mixed {
-            is_eligible_of_mixed(facts, op, (numbers, numbers[*at]), shape.features.masks > 0)
+            is_eligible_of_mixed(facts, op, (numbers, numbers[*at]), shape)
         } else {
             is_eligible(op, facts.addresses, shape.number)
         }
@@ -87,21 +89,20 @@ pub(super) fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Sh
 }
 
 /// Whether an operation of a strip of several types may be wide; its own type stands beside those of all operations.
-fn is_eligible_of_mixed(
-    facts: &StripFacts<'_>,
-    op: &Op,
-    (numbers, number): (&[Number], Number),
-    has_masks: bool,
-) -> bool {
-    let (addresses, can_convert) = (facts.addresses, |from, to| can_convert(from, to, has_masks));
+fn is_eligible_of_mixed(facts: &StripFacts<'_>, op: &Op, (numbers, number): (&[Number], Number), shape: Shape) -> bool {
+    let picks = Picks::of(shape, facts.picks_bytes);
+    let (addresses, can_convert) = (facts.addresses, |from, to| can_convert(from, to, picks.has_masks));
+    let is_reached = |place: &StreamAddress| Apart::new(place, shape.lanes(), picks).is_some();
     match *op {
         Op::Load { stream, .. } => {
-            let StreamAddress { stride, element, .. } = addresses[stream.index()];
-            matches!(stride, Some(0 | 1)) && can_convert(Number::of_cells(element), number)
+            let place = &addresses[stream.index()];
+            let is_reached = matches!(place.stride, Some(0 | 1)) || is_reached(place);
+            is_reached && can_convert(Number::of_cells(place.element), number)
         }
         Op::Store { stream, .. } => {
-            let StreamAddress { stride, element, .. } = addresses[stream.index()];
-            stride == Some(1) && can_convert(number, Number::of_cells(element))
+            let place = &addresses[stream.index()];
+            let is_reached = place.stride == Some(1) || is_reached(place);
+            is_reached && can_convert(number, Number::of_cells(place.element))
         }
         Op::Lookup { stream, values, .. } => {
             // A corner that moves would lead lanes behind the last iteration out of the buffer, and distances have 32

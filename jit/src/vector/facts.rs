@@ -31,6 +31,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) length: Option<i64>,
     /// Whether all of them are always run at once, as no stream runs around a ring.
     pub(crate) is_whole: bool,
+    /// Whether instructions pick single bytes out of vectors, where there are vectors of 512 bits.
+    pub(crate) picks_bytes: bool,
     /// Whether there is one iteration.
     pub(crate) is_single_iteration: bool,
     /// Whether this is a second function, for segments in which pointers are joined so that loads may share vectors.

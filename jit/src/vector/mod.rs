@@ -10,7 +10,7 @@
 //! `allocate` and `select` turn operations into instructions on registers (`allocation`), without loops or branches,
 //! and `few_alive` orders operations whose values are too many for these; `integers` says what strips of integers may
 //! do, `conversions` which types become which in strips of several; `load_sharing` finds loads that share vectors,
-//! `lookups` how values are brought into tables, `aligned_stores` the stores that are brought to multiples of a
+//! `lookups` how values are brought into tables, `strided` cells that do not follow each other, `aligned_stores` the stores that are brought to multiples of a
 //! vector's size together, `pipelining` which blocks overlap, `prefetch` what to call for ahead of time. `address` says
 //! where cells are, `shape` names the vectors, and `cost` chooses among them. `target` is the way down: what an
 //! instruction set says of itself, and what it makes bytes of.
@@ -38,6 +38,7 @@ mod select;
 mod shape;
 mod slots;
 mod stored_rows;
+mod strided;
 mod target;
 
 pub(crate) use address::StreamAddress;
@@ -53,4 +54,5 @@ pub(crate) use lookups::{DISTANCE, Pitches, WORD_BITS, WORD_STARTS, bounds};
 pub(crate) use pipelining::{Bank, Pipelined};
 pub(crate) use prefetch::{Ahead, prefetched};
 pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, LaneShifts, Number, Shape};
+pub(crate) use strided::{Apart, Window, distances};
 pub(crate) use target::{Encoded, LookupEntry, Target, WideCode, WideOptions, emit};

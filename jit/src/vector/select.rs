@@ -25,7 +25,7 @@ impl Allocator<'_, '_> {
             }
             Op::Load { stream, .. } => {
                 // What may be read again is loaded where it is used.
-                if body.roles[at] == Role::Invariant {
+                if !matches!(body.roles[at], Role::Cell { .. }) {
                     let to = self.take(at, &[]);
                     self.push(Inst::Load { to, from: Memory::Cell(stream.index()) });
                 }

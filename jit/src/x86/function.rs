@@ -73,7 +73,7 @@ impl Target for Avx {
         let early = loads_early(strip, *self);
         Function { encoding: &mut encoding, homes: &homes, strip, allocation: &strip.allocation, early }.emit();
         let entry_bytes = pool_entry(*self, body);
-        let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes, &multiples(body));
+        let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes, &vectors(body));
         Encoded { bytes, text }
     }
 }
@@ -104,11 +104,13 @@ impl Homes {
         // Conversions of strips of several types need no general register.
         let converts =
             !body.shape.is_mixed && body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
+        let has_cells_apart = (0..body.addresses.len()).any(|stream| body.apart(stream).is_some());
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
         let needs_table = has_indices
             || has_lookups
             || converts
+            || has_cells_apart
             || by_use.len() > all
             || allocation.once.iter().any(|i| cell_of(i).is_some());
         if !needs_table {
@@ -185,6 +187,16 @@ fn multiples(body: &Body<'_>) -> Vec<u8> {
     let of_lanes = |step: &i64| (0..body.shape.lanes()).flat_map(|lane| (step * lane).to_le_bytes()).collect();
     let all: Vec<Vec<u8>> = body.steps.iter().map(of_lanes).collect();
     all.concat()
+}
+
+/// The vectors that are kept beside the constants: those multiples, and numbers of cells.
+fn vectors(body: &Body<'_>) -> Vec<u8> {
+    let mut all = multiples(body);
+    for vector in &body.vectors {
+        all.resize(body.vector_bytes_before(vector), 0);
+        all.extend(vector);
+    }
+    all
 }
 
 /// Puts the parts together.

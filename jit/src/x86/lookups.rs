@@ -10,6 +10,7 @@ use super::avx::Avx;
 use super::encode::{Encoding, FREE_MASK, SCRATCH, Source, TABLE, memory};
 use super::kinds::Kind;
 use super::mixed_cells::WORD;
+use super::strided_cells::apart_from;
 use crate::vector::{Arith, DISTANCE, LookupEntry, Memory, Number, Operand, Reg, WORD_BITS, WORD_STARTS, bounds};
 use crease_program::{Element, MOST_AXES, Op, ShiftOp, TableAxis, ValueType};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -41,7 +42,8 @@ impl Encoding<'_, '_> {
         if is_narrow {
             self.gather_narrow(to, cell);
         } else {
-            self.gather(self.between(2), to, cell);
+            self.all_lanes();
+            self.gather(self.between(2), to, cell, 0);
             self.copy(to, self.between(2), cell);
         }
         self.convert_cells(to, element, cell);
@@ -110,7 +112,8 @@ impl Encoding<'_, '_> {
         let (starts, words) = (self.between(1), self.between(2));
         let [distances, starts_of, words_of] = [to, starts, words].map(|register| self.of(register, DISTANCE));
         self.with(Arith::And, DISTANCE, starts_of, distances, WORD_STARTS);
-        self.gather(words, starts, DISTANCE);
+        self.all_lanes();
+        self.gather(words, starts, DISTANCE, 0);
         let shift = self.code_of(Kind::ShiftBits(ShiftOp::Left), DISTANCE);
         self.put(Instruction::with3(shift, distances, distances, 3));
         self.with(Arith::And, DISTANCE, distances, distances, WORD_BITS);
@@ -123,13 +126,20 @@ impl Encoding<'_, '_> {
         self.resize(to, to, ValueType::U32, 8 * cell.bytes() as u32);
     }
 
-    /// Cells of 32 or 64 bits at distances from the first scratch register. Lanes above those of the strip are not
-    /// read.
-    fn gather(&mut self, to: Reg, distances: Reg, cell: Number) {
+    /// Lets the free mask have all lanes.
+    fn all_lanes(&mut self) {
+        if self.isa == Avx::Avx512 {
+            self.put(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, FREE_MASK, FREE_MASK, FREE_MASK));
+        }
+    }
+
+    /// Cells of 32 or 64 bits at distances from the first scratch register and a displacement: with AVX-512 those of the
+    /// free mask. Lanes above those of the strip are not read.
+    pub(super) fn gather(&mut self, to: Reg, distances: Reg, cell: Number, displacement: i64) {
         let shape = self.body.shape;
         let [to, distances] = [(to, cell), (distances, DISTANCE)]
             .map(|(register, number)| self.sized(register, shape.cell_bytes(number.bytes())));
-        let places = MemoryOperand::with_base_index(SCRATCH[0], distances);
+        let places = apart_from(memory(SCRATCH[0], displacement), distances);
         let is_word = cell.bytes() == DISTANCE.bytes();
         if self.isa == Avx::Avx2 {
             let code = match (is_word, shape.cell_bytes(cell.bytes())) {
@@ -151,7 +161,6 @@ impl Encoding<'_, '_> {
             (false, 32) => Code::EVEX_Vpgatherdq_ymm_k1_vm32x,
             (false, _) => Code::EVEX_Vpgatherdq_zmm_k1_vm32y,
         };
-        self.put(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, FREE_MASK, FREE_MASK, FREE_MASK));
         let gather = Instruction::with2(code, to, places);
         let mut gather = gather.expect("a gather takes a register and places");
         gather.set_op_mask(FREE_MASK);

@@ -48,6 +48,10 @@ impl Encoding<'_, '_> {
             self.two(code, self.of(to, cell), Source::Memory(place));
             return cell;
         }
+        if let Some(apart) = self.body.apart(stream) {
+            self.load_apart(to, stream, cell, apart);
+            return cell;
+        }
         if let Extent::Part(lanes) = self.extent {
             let place = self.cell_operand(stream);
             self.load_part(self.sized(to, 16), place, lanes * cell.bytes());
@@ -83,7 +87,6 @@ impl Encoding<'_, '_> {
     /// Stores numbers of the current type to the cells of a stream.
     pub(super) fn store_mixed(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         let (number, element) = (self.number, self.body.addresses[stream].element);
-        let place = self.cell_operand(stream);
         let (mut cell, mut stored) = (Number::of_cells(element), from);
         if element == Element::F16 {
             (cell, stored) = (WORD, self.between(0));
@@ -92,6 +95,10 @@ impl Encoding<'_, '_> {
             stored = self.between(0);
             self.convert(stored, from, number, cell);
         }
+        if let Some(apart) = self.body.apart(stream) {
+            return self.store_apart(stream, stored, cell, apart);
+        }
+        let place = self.cell_operand(stream);
         let bytes = self.body.shape.cell_bytes(cell.bytes());
         let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
         if let Extent::Part(lanes) = self.extent {

@@ -10,7 +10,7 @@
 //! counts iterations.
 //! `integers` has the operations on integers, of which some take several instructions, `integer_cells` their loads and
 //! stores, and `integer_codes` their instructions. Strips of several types have `conversions`, by the table in
-//! `conversion_codes`, `mixed_cells` and `lookups`. `assembler` makes bytes and text.
+//! `conversion_codes`, `mixed_cells`, `strided_cells` and `lookups`. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;
@@ -35,6 +35,7 @@ mod kinds;
 mod lookups;
 mod mixed_cells;
 mod pipelined;
+mod strided_cells;
 mod truth;
 
 pub(crate) use avx::Avx;

@@ -95,15 +95,16 @@ fn every_conversion_agrees_at_the_ends_of_types() {
     }
 }
 
-/// A random strip whose numbers are of up to three types, of `seed`.
-fn random(seed: u64) -> (String, Vec<i64>) {
+/// A random strip whose numbers are of up to three types, of `seed`, whose cells follow each other or, with `apart`, not
+/// always.
+fn random(seed: u64, apart: bool) -> (String, Vec<i64>) {
     let mut random = Rng::with_seed(seed);
     let longest = [3, 40, 200, 400][random.usize(0..4)];
     let length = random.i64(0..longest);
     let cells = 1024;
     let mut types = TYPES;
     random.shuffle(&mut types);
-    let types = &types[..random.usize(2..4)];
+    let types = &types[..random.usize(if apart { 1..4 } else { 2..4 })];
     let (mut streams, mut ops, mut made, mut count) = (String::new(), String::new(), 0, 0);
     let mut numbers: Vec<Vec<usize>> = vec![Vec::new(); types.len()];
     let mut truths: Vec<usize> = Vec::new();
@@ -113,9 +114,17 @@ fn random(seed: u64) -> (String, Vec<i64>) {
         made - 1
     };
     let stream = |streams: &mut String, count: &mut usize, random: &mut Rng, buffer: String, is_written: bool| {
-        let last = cells - length.max(1);
-        let pos = [0, last, random.i64(0..=last)][random.usize(0..3)];
-        let stride = i64::from(is_written || random.u8(0..6) > 0);
+        let mut stride = i64::from(is_written || random.u8(0..6) > 0);
+        if apart && random.u8(0..3) > 0 {
+            stride = [2, 2, 3, 3, 4, 4, 5, 7, 16, -1, -1, -2, -3][random.usize(0..13)];
+        }
+        let reach = stride * (length.max(1) - 1);
+        if reach.abs() >= cells {
+            stride = stride.signum();
+        }
+        let reach = stride * (length.max(1) - 1);
+        let (first, last) = (0.max(-reach), cells - 1 - 0.max(reach));
+        let pos = [first, last, random.i64(first..=last)][random.usize(0..3)];
         *streams += &format!("m{count} = {buffer}[pos {pos}, stride {stride}]\n");
         *count += 1;
         *count - 1
@@ -141,7 +150,7 @@ fn random(seed: u64) -> (String, Vec<i64>) {
         let bits: u8 = ty[1..].parse().expect("types end with their bits");
         let truth = |random: &mut Rng| truths.get(random.usize(0..truths.len().max(1))).copied();
         let text = match (random.usize(0..15), truth(&mut random)) {
-            (0..=3, _) => {
+            (0..=3, _) if types.len() > 1 => {
                 let other = (at + random.usize(1..types.len())) % types.len();
                 let from = any(&mut random, other);
                 format!("convert %{from}: {ty}")
@@ -234,7 +243,23 @@ fn random_strips_of_mixed_types_agree() {
     let count = std::env::var("CREASE_RANDOM_MIXED").map_or(240, |text| text.parse().expect("a number"));
     let mut wide = 0;
     for seed in 0..count {
-        let (text, args) = random(seed);
+        let (text, args) = random(seed, false);
+        let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        if seed < 240 {
+            wide += u64::from(bits_of_vectors(&program).is_none_or(|bits| bits == 256));
+        }
+        agree_once(&text, &args, &[], seed);
+    }
+    assert!(2 * wide >= count.min(240), "of {count} strips only {wide} are wide");
+}
+
+/// The same with cells that do not follow each other: beside guards, in windows, gathered and one by one.
+#[test]
+fn random_strips_of_cells_apart_agree() {
+    let count = std::env::var("CREASE_RANDOM_APART").map_or(240, |text| text.parse().expect("a number"));
+    let mut wide = 0;
+    for seed in 0..count {
+        let (text, args) = random(seed, true);
         let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         if seed < 240 {
             wide += u64::from(bits_of_vectors(&program).is_none_or(|bits| bits == 256));

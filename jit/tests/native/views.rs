@@ -155,6 +155,93 @@ fn views_of_any_strides_agree() {
     }
 }
 
+/// Colours that lie beside each other, and a matrix that is read down its columns.
+const COLOURS: &str = "program colours() {
+  array image: TY[3, 43, 3] read
+  array across: TY[43, 3] read
+  array out: TY[3, 43, 3] write
+  parallel for v0 in 0 .. 3 {
+    strip v1 in 0 .. 43 lanes 64 {
+      m0 = image[at v0, 0 step 1, 0]
+      m1 = image[at v0, 0 step 1, 2]
+      m2 = across[at 0 step 1, v0]
+      m3 = out[at v0, 0 step 1, 1]
+      m4 = out[at v0, 42 step -1, 2]
+      %0 = load m0: TY
+      %1 = load m1: TY
+      %2 = load m2: TY
+      %3 = add %0, %1
+      %4 = add %1, %2
+      %5: store m3, %3
+      %6: store m4, %4
+    }
+  }
+}";
+
+/// A view of an array's cells, dense or, by `random`, with steps and gaps along its axes.
+fn view_of(random: &mut Rng, shape: [usize; 3]) -> (Array3<u8>, [Slice; 3]) {
+    let is_dense = random.bool();
+    let mut extents = shape;
+    let slices = [0, 1, 2].map(|axis| {
+        let step: isize = if is_dense { 1 } else { [1, 1, -1, 2, -3][random.usize(0..5)] };
+        let gaps = if is_dense { [0, 0] } else { [random.usize(0..3), random.usize(0..3)] };
+        let length = (shape[axis] - 1) * step.unsigned_abs() + 1;
+        extents[axis] = gaps[0] + length + gaps[1];
+        Slice::new(gaps[0] as isize, Some((gaps[0] + length) as isize), step)
+    });
+    (Array3::from_shape_simple_fn(extents, || random.u8(..100)), slices)
+}
+
+#[test]
+fn cells_apart_in_views_of_any_strides_agree() {
+    let pools = [Pool::sequential(), Pool::new(2).unwrap()];
+    let mut random = Rng::with_seed(9);
+    for ty in ["f64", "f32", "i64", "i32"] {
+        let program = Program::parse(&COLOURS.replace("TY", ty)).unwrap();
+        for (choice, unroll) in variants() {
+            let options = CompileOptions::default().choice(choice).max_unroll(unroll).verify_code(true);
+            let code = compile(&verified(&program), &options).unwrap();
+            for round in 0..12 {
+                let pool = &pools[round % 2];
+                match ty {
+                    "f64" => agree_on_colours::<f64>(&mut random, &code, pool, f64::from),
+                    "f32" => agree_on_colours::<f32>(&mut random, &code, pool, f32::from),
+                    "i64" => agree_on_colours::<i64>(&mut random, &code, pool, i64::from),
+                    _ => agree_on_colours::<i32>(&mut random, &code, pool, i32::from),
+                }
+            }
+        }
+    }
+}
+
+fn agree_on_colours<T>(random: &mut Rng, code: &Compiled, pool: &Pool, from: impl Fn(u8) -> T)
+where
+    T: ElementType + PartialEq + std::fmt::Debug + std::ops::Add<Output = T>,
+{
+    let mut host = |shape| {
+        let (cells, slices) = view_of(random, shape);
+        (cells.mapv(&from), slices)
+    };
+    let (image, across, mut out) = (host([3, 43, 3]), host([43, 3, 1]), host([3, 43, 3]));
+    let mut expected = out.clone();
+    let [colours, column] = [&image, &across].map(|(cells, slices)| {
+        let all = cells.slice_axis(Axis(0), slices[0]).slice_axis_move(Axis(1), slices[1]);
+        all.slice_axis_move(Axis(2), slices[2])
+    });
+    let [found, mut wanted] = [&mut out, &mut expected].map(|(cells, slices)| {
+        let all = cells.slice_axis_mut(Axis(0), slices[0]).slice_axis_move(Axis(1), slices[1]);
+        all.slice_axis_move(Axis(2), slices[2])
+    });
+    for (y, x) in (0..3).flat_map(|y| (0..43).map(move |x| (y, x))) {
+        wanted[[y, x, 1]] = colours[[y, x, 0]] + colours[[y, x, 2]];
+        wanted[[y, 42 - x, 2]] = colours[[y, x, 2]] + column[[x, y, 0]];
+    }
+    let column = BufferRef::read_view(column.index_axis_move(Axis(2), 0));
+    let buffers = vec![BufferRef::read_view(colours), column, BufferRef::write_view(found)];
+    code.run(&mut Call { args: &[], scalars: &[], buffers, pool }).unwrap();
+    assert!(out.0 == expected.0, "cells differ, in the view or around it: {:?}, {:?}", image.1, out.1);
+}
+
 #[test]
 fn an_array_takes_views_of_its_shape_and_a_block_takes_dense_ones() {
     let program = Program::parse(

@@ -1,0 +1,267 @@
+//! Streams whose cells do not follow each other: how these come into lanes, and back.
+//!
+//! In: where a stream's cells are, and how many lanes there are.   Out: [`Apart`], and the vectors of numbers that
+//! instructions need for it.
+//!
+//! Cells that are two to four apart, such as the colours of an image beside each other, are a few vectors of memory, a
+//! *window*, out of which instructions pick those of the stream; behind the last of them nothing is read. Stores put
+//! lanes where the stream's cells are in a window, and write these alone. Cells farther apart are gathered and
+//! scattered, or moved one by one where the instruction set has nothing else. What is computed with them does not know:
+//! strips with such streams are treated as those of several types, whose loads and stores are operations of their own.
+
+use super::address::StreamAddress;
+use super::shape::Shape;
+
+/// Bytes of the vectors that a window is made of.
+const WINDOW_BYTES: i64 = 64;
+
+/// Most cells from one of a stream to the next that are taken out of a window.
+const FARTHEST_IN_WINDOW: i64 = 4;
+
+/// Most bytes from one cell of a stream to the next: all lanes of all copies of a block are less than 2^29 apart, so that
+/// they are reached by displacements of 32 bits.
+const FARTHEST_APART: i64 = 1 << 20;
+
+/// What an instruction set can do with cells that do not follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Picks {
+    /// Whether it picks cells out of vectors by their numbers, gathers and scatters; else cells go one by one.
+    pub(crate) has_masks: bool,
+    /// Whether it also picks single bytes.
+    pub(crate) has_bytes: bool,
+}
+
+impl Picks {
+    /// What strips in vectors of `shape` can do, of an instruction set that has byte permutations or not.
+    pub(super) fn of(shape: Shape, has_bytes: bool) -> Picks {
+        Picks { has_masks: shape.features.masks > 0, has_bytes }
+    }
+}
+
+/// How cells of a stream that do not follow each other are brought into lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// Out of a few vectors.
+    Window(Window),
+    /// By an instruction that takes a distance for each lane.
+    Gathered,
+    /// One by one.
+    OneByOne,
+}
+
+impl Apart {
+    /// How, for a stream of cells of this many bytes; none if the cells follow each other, are one for all lanes, or
+    /// cannot be brought there.
+    pub(crate) fn new(place: &StreamAddress, lanes: i64, picks: Picks) -> Option<Apart> {
+        let stride = place.stride.filter(|stride| !matches!(stride, 0 | 1))?;
+        let bytes = place.element.bytes() as i64;
+        if stride.checked_mul(bytes)?.checked_abs()? > FARTHEST_APART {
+            return None;
+        }
+        let in_window = (2..=FARTHEST_IN_WINDOW).contains(&stride) && (bytes > 1 || picks.has_bytes);
+        match (picks.has_masks, in_window, bytes) {
+            (false, ..) => Some(Apart::OneByOne),
+            (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes })),
+            (true, false, 4 | 8) => Some(Apart::Gathered),
+            (true, false, _) => None,
+        }
+    }
+
+    /// The vectors of numbers that loads and stores of such a stream need.
+    pub(super) fn vectors(self, place: &StreamAddress, lanes: i64) -> Vec<Vec<u8>> {
+        match self {
+            Apart::Window(window) => {
+                let (all, last) = (0..window.vectors(), window.vectors() - 1);
+                // Those of two vectors are picked by one instruction.
+                let picked = last.min(1)..=last;
+                picked.map(|vector| window.picked(vector)).chain(all.map(|vector| window.spread(vector))).collect()
+            }
+            Apart::Gathered => vec![distances(place, lanes)],
+            Apart::OneByOne => Vec::new(),
+        }
+    }
+
+    /// The masks that they need, as bits.
+    pub(super) fn masks(self) -> Vec<u64> {
+        match self {
+            Apart::Window(window) => (0..window.vectors()).map(|k| window.cells_of(k)).collect(),
+            Apart::Gathered | Apart::OneByOne => Vec::new(),
+        }
+    }
+
+    /// Instructions that bring the cells of a block there, about.
+    pub(super) fn instructions(self, lanes: i64) -> f64 {
+        match self {
+            Apart::Window(window) => 3.0 * window.vectors() as f64,
+            Apart::Gathered | Apart::OneByOne => lanes as f64,
+        }
+    }
+}
+
+/// How far the cell of each lane is from that of the first, in bytes, as 32-bit integers.
+pub(crate) fn distances(place: &StreamAddress, lanes: i64) -> Vec<u8> {
+    let apart = place.stride.unwrap_or(0) * place.element.bytes() as i64;
+    (0..lanes).flat_map(|lane| ((lane * apart) as i32).to_le_bytes()).collect()
+}
+
+/// The vectors of memory in which the cells of a block are, from that of its first lane on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Size of a cell.
+    bytes: i64,
+    /// Cells from one of the stream to the next.
+    stride: i64,
+    /// Lanes of a block.
+    lanes: i64,
+}
+
+impl Window {
+    /// How many. The last one of several ends with the last lane's cell, so that none of them reaches what another block
+    /// has: it begins in the one before, and has of the stream's cells those behind that.
+    pub(crate) fn vectors(self) -> i64 {
+        (self.reach() + self.cells() - 1) / self.cells()
+    }
+
+    /// Where a vector begins, in bytes behind the first lane's cell.
+    pub(crate) fn begins(self, vector: i64) -> i64 {
+        self.bytes * self.first_cell(vector)
+    }
+
+    /// Whether cells behind the last lane's are in a vector.
+    pub(crate) fn reaches_too_far(self, vector: i64) -> bool {
+        self.first_cell(vector) + self.cells() > self.reach()
+    }
+
+    /// Which cells of a vector are those of the stream, but for those of the vectors before it, a bit for each.
+    pub(crate) fn cells_of(self, vector: i64) -> u64 {
+        let is_of = |cell: &i64| self.lane_of(vector, *cell).is_some();
+        (0..self.cells()).filter(is_of).map(|cell| 1 << cell).sum()
+    }
+
+    /// How many lanes have their cells before a vector.
+    pub(crate) fn lanes_before(self, vector: i64) -> i64 {
+        (vector * self.cells() + self.stride - 1) / self.stride
+    }
+
+    /// For each lane which cell it has: of the vectors before `vector`, as far as they are picked, the lane itself, or
+    /// of the first vector the cell there; of `vector` the number of the cell behind those of another vector.
+    pub(crate) fn picked(self, vector: i64) -> Vec<u8> {
+        let cells = self.cells();
+        let of_lane = |lane: i64| {
+            let is_here = self.stride * lane >= vector * cells;
+            match (is_here, vector) {
+                (true, 0) => self.stride * lane,
+                (true, _) => cells + (self.stride * lane - self.first_cell(vector)) % cells,
+                (false, 1) => self.stride * lane,
+                (false, _) => lane,
+            }
+        };
+        self.vector_of(|lane| if lane < self.lanes { of_lane(lane) } else { 0 })
+    }
+
+    /// For each cell of a vector the lane that is stored there.
+    pub(crate) fn spread(self, vector: i64) -> Vec<u8> {
+        self.vector_of(|cell| self.lane_of(vector, cell).unwrap_or(0))
+    }
+
+    /// Cells of a vector.
+    fn cells(self) -> i64 {
+        WINDOW_BYTES / self.bytes
+    }
+
+    /// Cells from that of the first lane to that of the last.
+    fn reach(self) -> i64 {
+        self.stride * (self.lanes - 1) + 1
+    }
+
+    /// The cell that a vector begins with.
+    fn first_cell(self, vector: i64) -> i64 {
+        (vector * self.cells()).min(self.reach() - self.cells()).max(0)
+    }
+
+    /// The lane whose cell this is.
+    fn lane_of(self, vector: i64, cell: i64) -> Option<i64> {
+        let behind = self.first_cell(vector) + cell;
+        let is_own = behind >= vector * self.cells() && behind % self.stride == 0 && behind < self.reach();
+        is_own.then_some(behind / self.stride)
+    }
+
+    /// A vector of numbers as large as cells.
+    fn vector_of(self, number: impl Fn(i64) -> i64) -> Vec<u8> {
+        (0..self.cells()).flat_map(|at| number(at).to_le_bytes().into_iter().take(self.bytes as usize)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crease_program::Element;
+
+    const ALL: Picks = Picks { has_masks: true, has_bytes: true };
+
+    fn place(element: Element, stride: i64) -> StreamAddress {
+        StreamAddress { pointer: 0, offset: 0, stride: Some(stride), element }
+    }
+
+    fn number(vector: &[u8], at: i64, bytes: usize) -> i64 {
+        let mut all = [0; 8];
+        all[..bytes].copy_from_slice(&vector[at as usize * bytes..][..bytes]);
+        i64::from_le_bytes(all)
+    }
+
+    /// What the encoder makes of the vectors, on numbers.
+    #[test]
+    fn windows_pick_and_spread_the_cells_of_a_stream() {
+        for (element, bytes) in [(Element::U8, 1), (Element::U16, 2), (Element::F32, 4), (Element::F64, 8)] {
+            for stride in 2..=4 {
+                for lanes in [4, 8, 16, 32, 64].into_iter().filter(|lanes| lanes * bytes <= 64) {
+                    let Some(Apart::Window(window)) = Apart::new(&place(element, stride), lanes, ALL) else {
+                        panic!("cells of {bytes} bytes that are {stride} apart are in a window");
+                    };
+                    let cells = 64 / bytes;
+                    let mut lanes_have: Vec<i64> = (0..lanes).collect();
+                    if window.vectors() == 1 {
+                        lanes_have = (0..lanes).map(|lane| number(&window.picked(0), lane, bytes as usize)).collect();
+                    }
+                    for vector in 1..window.vectors() {
+                        let picked = window.picked(vector);
+                        let pick = |lane: i64| match number(&picked, lane, bytes as usize) {
+                            behind if behind >= cells => window.first_cell(vector) + behind - cells,
+                            first if vector == 1 => first,
+                            own => lanes_have[own as usize],
+                        };
+                        lanes_have = (0..lanes).map(pick).collect();
+                    }
+                    let wanted: Vec<i64> = (0..lanes).map(|lane| lane * stride).collect();
+                    assert_eq!(lanes_have, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes");
+                    let mut stored = Vec::new();
+                    for vector in 0..window.vectors() {
+                        assert_eq!(window.lanes_before(vector) as usize, stored.len());
+                        let spread = window.spread(vector);
+                        let is_of = |cell: &i64| window.cells_of(vector) >> cell & 1 == 1;
+                        let first = window.first_cell(vector);
+                        assert!(first + cells <= window.reach() || window.vectors() == 1, "it ends with the last cell");
+                        let of = |cell| (first + cell, number(&spread, cell, bytes as usize));
+                        stored.extend((0..cells).filter(is_of).map(of));
+                    }
+                    let wanted: Vec<(i64, i64)> = (0..lanes).map(|lane| (lane * stride, lane)).collect();
+                    assert_eq!(stored, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_strides_are_gathered_or_go_one_by_one() {
+        let of = |element, stride, picks| Apart::new(&place(element, stride), 8, picks);
+        let [no_bytes, plain] =
+            [(true, false), (false, false)].map(|(has_masks, has_bytes)| Picks { has_masks, has_bytes });
+        assert_eq!(of(Element::F64, -1, ALL), Some(Apart::Gathered));
+        assert_eq!(of(Element::F32, 5, ALL), Some(Apart::Gathered));
+        assert_eq!([of(Element::U8, 5, ALL), of(Element::U8, 2, no_bytes)], [None, None]);
+        assert_eq!(of(Element::U8, -7, plain), Some(Apart::OneByOne));
+        assert_eq!([of(Element::F64, 1, ALL), of(Element::F64, 0, plain)], [None, None]);
+        assert_eq!([of(Element::F64, 1 << 19, plain), of(Element::F64, i64::MIN, ALL)], [None, None]);
+        assert_eq!(distances(&place(Element::F32, -3), 3), [0_i32, -12, -24].map(i32::to_le_bytes).concat());
+    }
+}

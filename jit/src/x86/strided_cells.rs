@@ -1,0 +1,276 @@
+//! Cells of a stream that do not follow each other: into lanes and back.
+//!
+//! In: a load or a store of a block, by what [`Apart`] says.   Out: code. It leaves a vector of the cells as they are,
+//! or takes one, and touches no other cell of memory: what a window of AVX-512 has besides is masked, behind the last
+//! cell in loads, everywhere in stores.
+//!
+//! The lanes of a remainder are the lowest bits of a mask. Those whose cells lie in one vector of a window are shifted
+//! down and dealt out to the bits of these cells (`pdep` of BMI2).
+
+use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
+use crate::vector::{Apart, DISTANCE, Extent, Number, Reg, StreamAddress, Window, distances};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
+
+/// Bytes of the vectors that a window is made of.
+const WINDOW_BYTES: i64 = 64;
+/// Bytes of the vectors that cells come into one by one.
+const PART_BYTES: i64 = 16;
+/// Holds bits of masks, where [`SCRATCH`] holds an address.
+const BITS: Register = SCRATCH[1];
+
+impl Encoding<'_, '_> {
+    /// Loads the cells of a stream, as they are.
+    pub(super) fn load_apart(&mut self, to: Reg, stream: usize, cell: Number, apart: Apart) {
+        let first = self.first_cell(stream);
+        match apart {
+            Apart::Window(window) => self.load_window(to, first, cell, window),
+            Apart::Gathered => {
+                let all = self.sized(to, WINDOW_BYTES);
+                self.three(Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64, all, all, Source::Register(all));
+                self.load_distances(stream);
+                self.mask_lanes();
+                self.gather(to, self.between(1), cell, first.displacement);
+            }
+            Apart::OneByOne => self.load_one_by_one(to, first, cell, self.bytes_apart(stream)),
+        }
+    }
+
+    /// Stores lanes to the cells of a stream.
+    pub(super) fn store_apart(&mut self, stream: usize, from: Reg, cell: Number, apart: Apart) {
+        let first = self.first_cell(stream);
+        match apart {
+            Apart::Window(window) => self.store_window(first, from, cell, window),
+            Apart::Gathered => {
+                self.load_distances(stream);
+                self.mask_lanes();
+                self.scatter(first, from, cell);
+            }
+            Apart::OneByOne => self.store_one_by_one(first, from, cell, self.bytes_apart(stream)),
+        }
+    }
+
+    /// The cell of the block's first lane, by the address of that of a copy before it in the first scratch register.
+    fn first_cell(&mut self, stream: usize) -> MemoryOperand {
+        let StreamAddress { pointer, offset, .. } = self.body.addresses[stream];
+        let (address, apart) = (SCRATCH[0], self.bytes_apart(stream));
+        let factor = i32::try_from(apart).expect("streams that go farther are not eligible");
+        self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, address, ITERATION, factor));
+        match self.pointers[pointer] {
+            Some(register) => self.put(Instruction::with2(Code::Add_r64_rm64, address, register)),
+            None => self.put(Instruction::with2(Code::Add_r64_rm64, address, memory(TABLE, 8 * pointer as i64))),
+        }
+        memory(address, i64::from(offset) + self.copy * self.body.shape.lanes() * apart)
+    }
+
+    /// Bytes from one of a stream's cells to the next.
+    fn bytes_apart(&self, stream: usize) -> i64 {
+        let StreamAddress { stride, element, .. } = self.body.addresses[stream];
+        stride.expect("others are not eligible") * element.bytes() as i64
+    }
+
+    fn load_window(&mut self, to: Reg, first: MemoryOperand, cell: Number, window: Window) {
+        let codes = WindowCodes::of(cell);
+        let [to, beside, numbers] = [to, self.between(0), self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
+        let last = window.vectors() - 1;
+        for vector in 0..=last {
+            let is_masked = window.reaches_too_far(vector) || self.extent.is_masked();
+            if is_masked {
+                self.mask_cells(window, vector);
+            }
+            let place = memory(first.base, first.displacement + window.begins(vector));
+            match vector {
+                0 if last == 0 => {
+                    self.load_masked(codes.load, beside, place, is_masked);
+                    self.load_vector(to, &window.picked(0));
+                    self.three(codes.pick, to, to, Source::Register(beside));
+                }
+                0 => self.load_masked(codes.load, beside, place, is_masked),
+                1 => {
+                    self.load_masked(codes.load, numbers, place, is_masked);
+                    self.load_vector(to, &window.picked(1));
+                    self.three(codes.pick_of_two, to, beside, Source::Register(numbers));
+                }
+                _ => {
+                    self.load_masked(codes.load, beside, place, is_masked);
+                    self.load_vector(numbers, &window.picked(vector));
+                    self.three(codes.pick_besides, to, numbers, Source::Register(beside));
+                }
+            }
+        }
+    }
+
+    fn store_window(&mut self, first: MemoryOperand, from: Reg, cell: Number, window: Window) {
+        let codes = WindowCodes::of(cell);
+        let [from, spread] = [from, self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
+        for vector in 0..window.vectors() {
+            self.load_vector(spread, &window.spread(vector));
+            self.three(codes.pick, spread, spread, Source::Register(from));
+            self.mask_cells(window, vector);
+            let place = memory(first.base, first.displacement + window.begins(vector));
+            let store = Instruction::with2(codes.store, place, spread);
+            let mut store = store.expect("a store takes memory and a register");
+            store.set_op_mask(FREE_MASK);
+            self.put(Ok(store));
+        }
+    }
+
+    /// Lets the free mask have the bits of a stream's cells in one vector of a window.
+    fn mask_cells(&mut self, window: Window, vector: i64) {
+        let cells = self.body.constant(window.cells_of(vector));
+        let place = self.assembler.constant_operand(false);
+        if !self.extent.is_masked() {
+            let load = Instruction::with2(Code::VEX_Kmovq_kr_km64, FREE_MASK, place);
+            return self.put_with_constant(&load.expect("it takes a mask and memory"), cells);
+        }
+        self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, BITS, REMAINDER));
+        if window.lanes_before(vector) > 0 {
+            self.put(Instruction::with2(Code::Shr_rm64_imm8, BITS, window.lanes_before(vector) as u32));
+        }
+        let place = self.assembler.constant_operand(false);
+        let deal = Instruction::with3(Code::VEX_Pdep_r64_r64_rm64, BITS, BITS, place);
+        self.put_with_constant(&deal.expect("it takes registers and memory"), cells);
+        self.put(Instruction::with2(Code::VEX_Kmovq_kr_r64, FREE_MASK, BITS));
+    }
+
+    /// Lets the free mask have the lanes of the block.
+    fn mask_lanes(&mut self) {
+        match self.extent.is_masked() {
+            true => self.put(Instruction::with2(Code::VEX_Kmovq_kr_km64, FREE_MASK, REMAINDER)),
+            false => self.put(Instruction::with3(Code::VEX_Kxnorq_kr_kr_kr, FREE_MASK, FREE_MASK, FREE_MASK)),
+        }
+    }
+
+    /// Loads a vector of a window, of which the cells behind the stream's last one are left out.
+    fn load_masked(&mut self, code: Code, to: Register, from: MemoryOperand, is_masked: bool) {
+        let mut load = Instruction::with2(code, to, from).expect("a load takes a register and memory");
+        if is_masked {
+            load.set_op_mask(FREE_MASK);
+            load.set_zeroing_masking(true);
+        }
+        self.put(Ok(load));
+    }
+
+    /// Loads one of the vectors of numbers that are kept beside the constants.
+    fn load_vector(&mut self, to: Register, vector: &[u8]) {
+        let code = match vector.len() {
+            16 => Code::EVEX_Vmovdqu64_xmm_k1z_xmmm128,
+            32 => Code::EVEX_Vmovdqu64_ymm_k1z_ymmm256,
+            _ => Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512,
+        };
+        let behind = self.body.vector_bytes_before(vector);
+        let load = Instruction::with2(code, to, self.assembler.constant_operand(false));
+        self.assembler.put_with_vector(&load.expect("a load takes a register and memory"), behind, || {
+            "numbers of cells".to_owned()
+        });
+    }
+
+    /// Loads how far each lane's cell is from the first one.
+    fn load_distances(&mut self, stream: usize) {
+        let vector = distances(&self.body.addresses[stream], self.body.shape.lanes());
+        let to = self.sized(self.between(1), self.body.shape.cell_bytes(DISTANCE.bytes()));
+        self.load_vector(to, &vector);
+    }
+
+    /// Stores the lanes of the free mask to cells of 32 or 64 bits, by their distances.
+    fn scatter(&mut self, first: MemoryOperand, from: Reg, cell: Number) {
+        let shape = self.body.shape;
+        let bytes = shape.cell_bytes(cell.bytes());
+        let distances = self.sized(self.between(1), shape.cell_bytes(DISTANCE.bytes()));
+        let code = match (cell.bytes() == DISTANCE.bytes(), bytes) {
+            (true, 16) => Code::EVEX_Vpscatterdd_vm32x_k1_xmm,
+            (true, 32) => Code::EVEX_Vpscatterdd_vm32y_k1_ymm,
+            (true, _) => Code::EVEX_Vpscatterdd_vm32z_k1_zmm,
+            (false, 32) => Code::EVEX_Vpscatterdq_vm32x_k1_ymm,
+            (false, _) => Code::EVEX_Vpscatterdq_vm32y_k1_zmm,
+        };
+        let places = apart_from(first, distances);
+        let scatter = Instruction::with2(code, places, self.sized(from, bytes));
+        let mut scatter = scatter.expect("a scatter takes places and a register");
+        scatter.set_op_mask(FREE_MASK);
+        self.put(Ok(scatter));
+    }
+
+    fn load_one_by_one(&mut self, to: Reg, first: MemoryOperand, cell: Number, apart: i64) {
+        let (lanes, in_part) = (self.lanes_of_block(), PART_BYTES / cell.bytes());
+        for lane in 0..lanes {
+            let part = self.sized(if lane < in_part { to } else { self.between(1) }, PART_BYTES);
+            let (place, at) = (memory(first.base, first.displacement + lane * apart), (lane % in_part) as u32);
+            if at == 0 && cell.bytes() < 4 {
+                self.three(Code::VEX_Vpxor_xmm_xmm_xmmm128, part, part, Source::Register(part));
+            }
+            let insert = match (cell.bytes(), at) {
+                (8, 0) => Instruction::with2(Code::VEX_Vmovq_xmm_xmmm64, part, place),
+                (4, 0) => Instruction::with2(Code::VEX_Vmovd_xmm_rm32, part, place),
+                (8, _) => Instruction::with4(Code::VEX_Vpinsrq_xmm_xmm_rm64_imm8, part, part, place, at),
+                (4, _) => Instruction::with4(Code::VEX_Vpinsrd_xmm_xmm_rm32_imm8, part, part, place, at),
+                (2, _) => Instruction::with4(Code::VEX_Vpinsrw_xmm_xmm_r32m16_imm8, part, part, place, at),
+                _ => Instruction::with4(Code::VEX_Vpinsrb_xmm_xmm_r32m8_imm8, part, part, place, at),
+            };
+            self.put(insert);
+        }
+        if lanes > in_part {
+            let (all, upper) = (self.sized(to, 2 * PART_BYTES), self.sized(self.between(1), PART_BYTES));
+            self.put(Instruction::with4(Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, all, all, upper, 1));
+        }
+    }
+
+    fn store_one_by_one(&mut self, first: MemoryOperand, from: Reg, cell: Number, apart: i64) {
+        let (lanes, in_part) = (self.lanes_of_block(), PART_BYTES / cell.bytes());
+        let mut part = self.sized(from, PART_BYTES);
+        for lane in 0..lanes {
+            if lane == in_part {
+                let all = self.sized(from, 2 * PART_BYTES);
+                part = self.sized(self.between(1), PART_BYTES);
+                self.put(Instruction::with3(Code::VEX_Vextracti128_xmmm128_ymm_imm8, part, all, 1));
+            }
+            let (place, at) = (memory(first.base, first.displacement + lane * apart), (lane % in_part) as u32);
+            let code = match cell.bytes() {
+                8 => Code::VEX_Vpextrq_rm64_xmm_imm8,
+                4 => Code::VEX_Vpextrd_rm32_xmm_imm8,
+                2 => Code::VEX_Vpextrw_r32m16_xmm_imm8,
+                _ => Code::VEX_Vpextrb_r32m8_xmm_imm8,
+            };
+            self.put(Instruction::with3(code, place, part, at));
+        }
+    }
+
+    /// Lanes that the block has.
+    fn lanes_of_block(&self) -> i64 {
+        if let Extent::Part(lanes) = self.extent { lanes } else { self.body.shape.lanes() }
+    }
+}
+
+/// Places by their distances from a cell.
+pub(super) fn apart_from(first: MemoryOperand, distances: Register) -> MemoryOperand {
+    MemoryOperand::new(first.base, distances, 1, first.displacement, 1, false, Register::None)
+}
+
+/// Instructions on the vectors of a window, by the size of a cell.
+struct WindowCodes {
+    load: Code,
+    store: Code,
+    /// By numbers of cells in a register, out of another one.
+    pick: Code,
+    /// By numbers of cells in the result's register, out of two others.
+    pick_of_two: Code,
+    /// By numbers in a register, out of the result's and another one.
+    pick_besides: Code,
+}
+
+impl WindowCodes {
+    #[rustfmt::skip]
+    fn of(cell: Number) -> WindowCodes {
+        use iced_x86::Code::*;
+        let [load, store, pick, pick_of_two, pick_besides] = match cell.bytes() {
+            1 => [EVEX_Vmovdqu8_zmm_k1z_zmmm512, EVEX_Vmovdqu8_zmmm512_k1z_zmm, EVEX_Vpermb_zmm_k1z_zmm_zmmm512,
+                EVEX_Vpermi2b_zmm_k1z_zmm_zmmm512, EVEX_Vpermt2b_zmm_k1z_zmm_zmmm512],
+            2 => [EVEX_Vmovdqu16_zmm_k1z_zmmm512, EVEX_Vmovdqu16_zmmm512_k1z_zmm, EVEX_Vpermw_zmm_k1z_zmm_zmmm512,
+                EVEX_Vpermi2w_zmm_k1z_zmm_zmmm512, EVEX_Vpermt2w_zmm_k1z_zmm_zmmm512],
+            4 => [EVEX_Vmovdqu32_zmm_k1z_zmmm512, EVEX_Vmovdqu32_zmmm512_k1z_zmm, EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+                EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32, EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32],
+            _ => [EVEX_Vmovdqu64_zmm_k1z_zmmm512, EVEX_Vmovdqu64_zmmm512_k1z_zmm, EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64,
+                EVEX_Vpermi2q_zmm_k1z_zmm_zmmm512b64, EVEX_Vpermt2q_zmm_k1z_zmm_zmmm512b64],
+        };
+        WindowCodes { load, store, pick, pick_of_two, pick_besides }
+    }
+}
