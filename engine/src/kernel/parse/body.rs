@@ -118,6 +118,9 @@ impl<'k> Body<'k> {
         self.verify_assigned(cursor, name, at)?;
         let array = self.array(cursor, name, at)?;
         let index = self.index(cursor, array, at)?;
+        if let (Token::Punct("+" | "-" | "*" | "/"), Token::Punct("=")) = (cursor.peek(), cursor.peek_at(1)) {
+            return Err(cursor.expected("`=`: what is added to is read by its name, as in `s[t, x] = s[t - 1, x] + a`"));
+        }
         cursor.expect("=")?;
         let value = self.expr(cursor)?.id;
         self.assigns.push(Assign { array, index, value });

@@ -98,6 +98,12 @@ impl<'a> Cursor<'a> {
         self.next.checked_sub(1).is_some_and(|i| matches!(self.tokens[i].token, Token::Number(_)))
     }
 
+    /// The last token taken, if no blank stands between it and the next one.
+    pub(super) fn adjoining(&self) -> Option<Token<'a>> {
+        let last = &self.tokens[self.next.checked_sub(1)?];
+        (last.at.end == self.at()).then_some(last.token)
+    }
+
     /// Takes the next token.
     pub(super) fn advance(&mut self) -> Token<'a> {
         let token = self.peek();

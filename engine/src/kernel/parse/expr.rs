@@ -27,6 +27,17 @@ use crate::kernel::parse::skip::skip_to_close;
 use crate::kernel::verify::verify_declared;
 use crate::kernel::words::{RESERVED, unknown};
 
+/// What is expected where an expression is missing: what is written instead of what other languages have.
+fn missing_expression(cursor: &Cursor) -> &'static str {
+    match (cursor.adjoining(), cursor.peek()) {
+        (Some(Token::Punct("*")), Token::Punct("*")) => "an expression: powers are `pow(a, b)`",
+        (Some(Token::Punct(">")), Token::Punct(">")) => "an expression: integers are shifted by `shift_right(a, 4)`",
+        (Some(Token::Punct("<")), Token::Punct("<")) => "an expression: integers are shifted by `shift_left(a, 4)`",
+        (_, Token::Punct(".")) => "an expression: numbers begin with a digit, as in `0.5`",
+        _ => "an expression",
+    }
+}
+
 /// Strength of operators, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -128,7 +139,7 @@ impl Body<'_> {
                 let name = cursor.name("an expression")?;
                 self.variable(name, at)
             }
-            _ => Err(cursor.expected("an expression")),
+            _ => Err(cursor.expected(missing_expression(cursor))),
         }
     }
 

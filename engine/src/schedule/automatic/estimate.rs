@@ -17,7 +17,7 @@ use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
 use crate::schedule::automatic::chains::{Chains, chains};
-use crate::schedule::automatic::congruences::congruences;
+use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
@@ -70,8 +70,8 @@ const CUT_NS: f64 = 30.0;
 /// Nanoseconds of loading or storing a cell of a vector by itself, where those of a vector are not next to each other.
 /// Shows in `run tridiagonal-rows --schedule auto --set NY=200 --set NX=200`.
 const CELL_NS: f64 = 0.4;
-/// The same of an instruction of a strip with such cells, which runs cell by cell, though chains of several rows run side
-/// by side. Shows there, and of `integral-image`.
+/// The same of an instruction of a strip with such cells: what is gathered waits for what was scattered just before.
+/// Shows there, and of `integral-image` on two threads.
 const ALONE_NS: f64 = 0.12;
 /// The same of beginning such a strip. Shows in `run tridiagonal-rows --schedule auto --set NY=2000 --set NX=2000`.
 const ALONE_STRIP_NS: f64 = 5.0;
@@ -90,7 +90,7 @@ pub(super) struct Workload {
     pub(super) lanes: u32,
     /// Registers for them.
     pub(super) vector_registers: u32,
-    /// Per statement, whether it runs at every so many cells of a row.
+    /// Per statement, whether it runs at every so many cells of a row, or at one if no statement goes along rows.
     skips: Vec<bool>,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
@@ -171,9 +171,17 @@ impl Workload {
         };
         let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), target.params);
         let every = |stmt: &Stmt| of_stmt(stmt).iter().map(|found| found.modulus as f64).product::<f64>();
+        let moves =
+            |coordinates: &[Affine], iter| coordinates.last().is_some_and(|row| row.iter_coefficient(iter) != 0);
+        // Nothing goes along rows where statements write colours by number, say.
+        let has_rows = kernel
+            .stmts()
+            .iter()
+            .zip(&space.coordinates)
+            .any(|(stmt, coordinates)| (0..stmt.iters.len()).any(|iter| moves(coordinates, iter)));
         let skips = |(stmt, coordinates): (&Stmt, &Vec<Affine>)| {
-            let moves = |iter: usize| coordinates.last().is_some_and(|row| row.iter_coefficient(iter) != 0);
-            of_stmt(stmt).iter().any(|found| (0..stmt.iters.len()).any(|i| moves(i) && found.coefficients[i] != 0))
+            let is_in = |found: &Congruence, iter| moves(coordinates, iter) && found.coefficients[iter] != 0;
+            !has_rows || of_stmt(stmt).iter().any(|found| (0..stmt.iters.len()).any(|iter| is_in(found, iter)))
         };
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();

@@ -71,7 +71,12 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
         let of_stmt = |(number, stmt): (usize, &Stmt)| {
             let instances: f64 =
                 space.ranges[number].iter().filter_map(|range| range.extent()).map(|n| n as f64).product();
-            instances * strided_accesses(kernel, stmt, &space.coordinates[number][dim], None).0 as f64
+            let coordinate = &space.coordinates[number][dim];
+            // What does not move along it has no lanes at all.
+            let stands = (0..stmt.iters.len()).all(|iter| coordinate.iter_coefficient(iter) == 0);
+            let accesses = || stmt.reads().count() + stmt.assigns.len() + 1;
+            let strided = if stands { accesses() } else { strided_accesses(kernel, stmt, coordinate, None).0 };
+            instances * strided as f64
         };
         kernel.stmts().iter().enumerate().map(of_stmt).sum()
     };
