@@ -8,10 +8,12 @@
 //! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides; `native/double_mapped.rs`
 //! has rings that are mapped twice; `native/live.rs` strips with thousands of values alive, on small stacks;
 //! `native/integers.rs` makes random strips of integers, and `native/integer_vectors.rs` takes every operation to the
-//! ends of their types; `native/carried.rs` has values that iterations hand on in registers.
+//! ends of their types; `native/carried.rs` has values that iterations hand on in registers, and
+//! `native/coalesced.rs` images whose pixels have a few cells.
 
 mod calls;
 mod carried;
+mod coalesced;
 mod continued;
 mod denormals;
 mod double_mapped;

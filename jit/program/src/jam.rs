@@ -27,7 +27,7 @@
 //!
 //! Cost: forms of all expressions of a loop, once for each of its iterations; pairs of its loads and stores.
 
-mod forms;
+pub(crate) mod forms;
 mod rows;
 
 use rustc_hash::FxHashMap;

@@ -71,6 +71,10 @@ pub(crate) const JAMMED_CELLS: i64 = 16;
 /// with narrower tiles in that text.
 pub(crate) const PAIRED_CELLS: i64 = 64;
 
+/// Cells of rows that become one where each goes on where the one before ended, at most: longer ones fill their vectors
+/// and are worth a call. Shows in `bench --suite images` of images with colours last, which it does not have yet.
+pub(crate) const COALESCED_CELLS: i64 = 128;
+
 /// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the
 /// same.
 pub(crate) const JAMMED_OPERATIONS: usize = 256;

@@ -12,6 +12,7 @@ mod affine;
 mod apart;
 mod bounds;
 mod cells;
+mod coalesced;
 mod costs;
 mod cursor;
 mod depth;
@@ -57,6 +58,7 @@ mod wraps;
 
 pub use bounds::{ANY_STEP, AddressRanges, BoundsError, Touched, Unproved, UnprovedReason};
 pub use cells::{Cells, Memory};
+pub use coalesced::{Adjoining, Coalesced};
 pub use costs::StripCosts;
 pub use environment::Trap;
 pub use exact::{Claim, Contradiction, ExactError};

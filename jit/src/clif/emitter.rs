@@ -1,7 +1,7 @@
 //! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops,
 //! calls into the run time.
 
-use crease_program::{Copies, Int, Needs, Node, Program, Strip, Var};
+use crease_program::{Coalesced, Copies, Int, Needs, Node, Program, Strip, Var};
 
 use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
@@ -31,6 +31,8 @@ pub(super) struct Shared<'a> {
     pub(super) single_iteration: &'a HashMap<Var, Strip>,
     /// What stands for strips that continue each other.
     pub(super) continued: &'a Continued,
+    /// What stands for loops of short strips that go on from iteration to iteration.
+    pub(super) coalesced: &'a Coalesced,
     /// What variables stand for.
     pub(super) lets: &'a Definitions<'a>,
 }
@@ -133,6 +135,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) worker: Option<Value>,
     /// What fronts need of each other, in a loop of these.
     pub(super) needs: Option<Needs>,
+    /// Whether strips run for all iterations of the loop around them, which `coalesced` makes of them.
+    pub(super) is_coalesced: bool,
     /// The variables in scope.
     pub(super) vars: FxHashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.

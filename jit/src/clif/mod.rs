@@ -1,6 +1,6 @@
 //! Code generation with Cranelift.
 //!
-//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers (`division` divides them by
+//! `module` turns a program into functions, `nodes` emits control flow, `coalesced` that of short rows, `ints` integers (`division` divides them by
 //! constants), `strip` the loops of a strip, `rings` its cuts, which `double_mapped` does without where a ring is
 //! mapped twice, and after which `joined` brings together again what `ring_groups` finds a constant apart (`segments`
 //! says where), and `lanes` its body, for which `bits` has operations on bits, `integers` those on integers, `tables`
@@ -12,6 +12,7 @@
 
 mod bits;
 mod carried;
+mod coalesced;
 mod division;
 mod double_mapped;
 mod emitter;

@@ -147,6 +147,7 @@ pub(crate) fn emit(
     let lets = Definitions::of(program);
     let single_iteration = if is_wide { single_iteration_strips(program, &lets) } else { HashMap::new() };
     let continued = Continued::of(program, &lets);
+    let coalesced = program.coalesced();
     let shared = Shared {
         program,
         layout,
@@ -154,6 +155,7 @@ pub(crate) fn emit(
         names,
         single_iteration: &single_iteration,
         continued: &continued,
+        coalesced: &coalesced,
         lets: &lets,
     };
     let mut wide = SharedCode::default();
@@ -382,6 +384,7 @@ fn build<'a, M: Module>(
         runtime,
         worker: outlined.map(|_| params[2]),
         needs: None,
+        is_coalesced: false,
         vars: FxHashMap::default(),
         computed: FxHashMap::default(),
         residues: FxHashMap::default(),

@@ -28,6 +28,9 @@ impl<'a> Emitter<'a, '_> {
             Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
                 self.parallel_loop(*var, (lo, hi), *step, body);
             }
+            Node::For { var, lo, hi, body, .. } if self.shared.coalesced.loops.contains_key(var) => {
+                self.short_rows(*var, (lo, hi), body);
+            }
             Node::For { var, lo, hi, step, kind, body } => {
                 let (lo, hi) = (self.int(lo), self.int(hi));
                 self.needs = match kind {

@@ -36,7 +36,12 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
-        let Shared { continued, single_iteration, .. } = self.shared;
+        let Shared { continued, single_iteration, coalesced, .. } = self.shared;
+        if self.is_coalesced {
+            // That the rows of its arrays are adjacent has been tested.
+            let plan = StripPlan::new(&coalesced.strips[&strip.var], self.shared, Rows::Adjacent);
+            return self.planned(&plan);
+        }
         if continued.done.contains_key(&strip.var) {
             return;
         }
@@ -52,7 +57,7 @@ impl<'a> Emitter<'a, '_> {
             return self.planned(&strided);
         }
         let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];
-        let adjacent = self.rows_are_adjacent(strip, &arrays);
+        let adjacent = self.rows_are_adjacent(&[strip], &arrays);
         let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
         let (exit, mark) = (self.b.create_block(), self.mark());
@@ -64,14 +69,15 @@ impl<'a> Emitter<'a, '_> {
         self.enter_behind(exit, mark);
     }
 
-    /// Whether these arrays are as [`Rows::Adjacent`] says.
-    fn rows_are_adjacent(&mut self, strip: &Strip, arrays: &[usize]) -> Value {
+    /// Whether these arrays of some strips are as [`Rows::Adjacent`] says.
+    pub(super) fn rows_are_adjacent(&mut self, strips: &[&Strip], arrays: &[usize]) -> Value {
         let program = self.shared.program;
+        let moves = |array: usize, axis: usize| strips.iter().any(|strip| moves_along(strip, array, axis));
         let mut all = None;
         for &array in arrays {
             let (bytes, extents) = (program.buffers[array].element.bytes() as i64, &program.buffers[array].extents);
             let last = extents.as_ref().map_or(0, Vec::len) - 1;
-            for axis in (0..=last).filter(|axis| *axis == last || moves_along(strip, array, *axis)) {
+            for axis in (0..=last).filter(|axis| *axis == last || moves(array, *axis)) {
                 let dense = dense_cells(program, array, axis).and_then(|cells| cells.checked_mul(bytes));
                 let stride = self.load_stride(array, axis);
                 let adjacent = match dense {
@@ -388,7 +394,7 @@ fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
 }
 
 /// The arrays that a strip addresses by coordinates.
-fn arrays(strip: &Strip) -> Vec<usize> {
+pub(super) fn arrays(strip: &Strip) -> Vec<usize> {
     let mut arrays: Vec<usize> = Vec::new();
     for stream in strip.streams.iter().filter(|stream| matches!(stream.address, Address::Array(_))) {
         let array = stream.buffer.index();

@@ -15,11 +15,11 @@ use crate::types::*;
 const MOST_TERMS: usize = 64;
 
 /// A constant and multiples of expressions that do not change in the loop.
-pub(super) type Form<'a> = LinearForm<&'a Int, i64>;
+pub(crate) type Form<'a> = LinearForm<&'a Int, i64>;
 
 /// What a `min` or `max` is taken to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// Its first operand.
     Left,
     /// Its second one.
@@ -27,39 +27,39 @@ pub(super) enum Side {
 }
 
 /// For each `min` and `max` that was decided, how.
-pub(super) type Choices<'a> = FxHashMap<&'a Int, Side>;
+pub(crate) type Choices<'a> = FxHashMap<&'a Int, Side>;
 
 /// One of the numbers of which a bound is the smallest, or the largest.
 #[derive(Clone, Debug)]
-pub(super) struct Leaf<'a> {
+pub(crate) struct Leaf<'a> {
     /// The number is this expression,
-    pub(super) int: &'a Int,
+    pub(crate) int: &'a Int,
     /// and so much more.
-    pub(super) plus: i64,
+    pub(crate) plus: i64,
     /// What decides for it.
-    pub(super) choices: Vec<(&'a Int, Side)>,
+    pub(crate) choices: Vec<(&'a Int, Side)>,
 }
 
 /// What is known about variables.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     /// The forms of those that have one and are not a term.
     forms: FxHashMap<Var, Form<'a>>,
     /// What `let`s in the loop define, and the loop's variable.
     inside: FxHashMap<Var, Option<&'a Int>>,
     /// How `min` and `max` are decided.
-    pub(super) choices: Choices<'a>,
+    pub(crate) choices: Choices<'a>,
 }
 
 impl<'a> Scope<'a> {
     /// Gives the loop's variable a form.
-    pub(super) fn set(&mut self, var: Var, form: Form<'a>) {
+    pub(crate) fn set(&mut self, var: Var, form: Form<'a>) {
         self.forms.insert(var, form);
         self.inside.insert(var, None);
     }
 
     /// Adds what a `let` outside of the loop defines: it is a term where it has no form.
-    pub(super) fn define_outside(&mut self, var: Var, value: &'a Int) {
+    pub(crate) fn define_outside(&mut self, var: Var, value: &'a Int) {
         if matches!(value, Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..))
             && let Some(form) = self.form(value)
         {
@@ -68,7 +68,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Adds what a `let` in the loop defines.
-    pub(super) fn define(&mut self, var: Var, value: &'a Int) {
+    pub(crate) fn define(&mut self, var: Var, value: &'a Int) {
         match self.form(value) {
             Some(form) => self.forms.insert(var, form),
             None => self.forms.remove(&var),
@@ -77,7 +77,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The form of an expression.
-    pub(super) fn form(&self, int: &'a Int) -> Option<Form<'a>> {
+    pub(crate) fn form(&self, int: &'a Int) -> Option<Form<'a>> {
         let form = match int {
             Int::Const(value) => Form::constant(*value),
             Int::Arg(_) => Form::term(int),
@@ -126,7 +126,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A form that leaves the same remainder as an expression, with coefficients that are remainders, too.
-    pub(super) fn residue(&self, int: &'a Int, modulus: i64) -> Option<Form<'a>> {
+    pub(crate) fn residue(&self, int: &'a Int, modulus: i64) -> Option<Form<'a>> {
         let form = match int {
             Int::Var(var) if let Some(Some(value)) = self.inside.get(var) => self.residue(value, modulus)?,
             Int::Add(a, b) => self.residue(a, modulus)?.plus(&self.residue(b, modulus)?, 1)?,
@@ -145,13 +145,23 @@ impl<'a> Scope<'a> {
         (reduced.terms().len() <= MOST_TERMS).then_some(reduced)
     }
 
+    /// Whether an expression is the same in all iterations, as nothing in it is defined in the loop.
+    pub(crate) fn is_outside(&self, int: &Int) -> bool {
+        int.vars().all(|var| !self.inside.contains_key(&var))
+    }
+
+    /// What a `let` in the loop defines a variable as.
+    pub(crate) fn value(&self, var: Var) -> Option<&'a Int> {
+        self.inside.get(&var).copied().flatten()
+    }
+
     /// An expression as a term, if it is the same in all iterations.
     fn as_term(&self, int: &'a Int) -> Option<Form<'a>> {
-        int.vars().all(|var| !self.inside.contains_key(&var)).then(|| Form::term(int))
+        self.is_outside(int).then(|| Form::term(int))
     }
 
     /// The numbers of which a bound is the largest, if it is a lower one, or else the smallest.
-    pub(super) fn leaves(&self, bound: &'a Int, is_lower: bool) -> Option<Vec<Leaf<'a>>> {
+    pub(crate) fn leaves(&self, bound: &'a Int, is_lower: bool) -> Option<Vec<Leaf<'a>>> {
         let (mut open, mut leaves) = (vec![Leaf { int: bound, plus: 0, choices: Vec::new() }], Vec::new());
         while let Some(Leaf { int, plus, choices }) = open.pop() {
             if leaves.len() + open.len() > MOST_LEAVES {
@@ -177,7 +187,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The form of a leaf.
-    pub(super) fn of_leaf(&self, leaf: &Leaf<'a>) -> Option<Form<'a>> {
+    pub(crate) fn of_leaf(&self, leaf: &Leaf<'a>) -> Option<Form<'a>> {
         self.form(leaf.int)?.plus_constant(leaf.plus)
     }
 }
@@ -186,7 +196,7 @@ impl<'a> Scope<'a> {
 const MOST_LEAVES: usize = 8;
 
 /// A form as an expression, without its constant.
-pub(super) fn terms(form: &Form<'_>) -> Int {
+pub(crate) fn terms(form: &Form<'_>) -> Int {
     let (more, less) = sides(form);
     match (more, less) {
         (more, Int::Const(0)) => more,
@@ -195,7 +205,7 @@ pub(super) fn terms(form: &Form<'_>) -> Int {
 }
 
 /// The terms of a form that are added, and those that are subtracted.
-pub(super) fn sides(form: &Form<'_>) -> (Int, Int) {
+pub(crate) fn sides(form: &Form<'_>) -> (Int, Int) {
     let sum = |of: &dyn Fn(i64) -> Option<i64>| {
         let product = |(term, coefficient): &(&Int, i64)| {
             let (coefficient, term) = (of(*coefficient)?, (*term).clone());
