@@ -1,8 +1,8 @@
 //! Losses: what a plan costs that another kernel or schedule would not, said where it happens.
 //!
 //! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by
-//! cell, in few lanes or in narrow vectors, conditions that are tested for every cell, states that take more than their
-//! levels, and statements that keep states from being folded in place.
+//! cell, in few lanes, in short rows or in narrow vectors, conditions that are tested for every cell, states that take
+//! more than their levels, and statements that keep states from being folded in place.
 //!
 //! All of it is read off the program and the layout, so it is what runs, not what was meant. A loop is one of cells if
 //! it holds no other loop and strips of one iteration alone. Statements of which a tenth of the instances or less run
@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crease_program::{Int, Node, Op, Program, StreamId, Strip, TYPICAL_LENGTH, ValueId, ValueType};
+use crease_program::{Coalesced, Int, Node, Op, Program, Stream, StreamId, Strip, TYPICAL_LENGTH, ValueId, ValueType};
 use serde::Serialize;
 
 use crate::kernel::affine::{Affine, Term};
@@ -54,6 +54,8 @@ pub enum LossKind {
     Scalar,
     /// Statements run in blocks of fewer lanes than vectors have.
     Lanes,
+    /// Statements run in rows that are shorter than vectors, and do not go on where the row before ended.
+    ShortRows,
     /// Statements run in vectors of 128 bits at most, as cells are read one by one from a table whose part in use moves
     /// along the lanes.
     Lookups,
@@ -69,11 +71,12 @@ pub enum LossKind {
 
 /// What a plan loses; in the order of the kinds.
 pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
-    let mut cells = Cells::default();
-    cells.visit(&outcome.program.body, 1.0, None, outcome);
+    let mut cells = Cells { coalesced: outcome.program.coalesced(), ..Cells::default() };
+    cells.visit(&outcome.program.body, (1.0, 1.0), None, outcome);
     let mut losses: Vec<LossReport> = idle_threads(request, outcome).into_iter().collect();
     losses.extend(scalar(request, &cells));
     losses.extend(few_lanes(request, &cells));
+    losses.extend(short_rows(request, &cells));
     losses.extend(lookups(request, &cells));
     losses.extend(conversions(request, &cells));
     losses.extend(guards(request, &cells));
@@ -95,7 +98,7 @@ pub(crate) fn lost_passes(request: &Request, outcome: &Outcome) -> Option<String
         return None;
     }
     let mut cells = Cells::default();
-    cells.visit(&outcome.program.body, 1.0, None, outcome);
+    cells.visit(&outcome.program.body, (1.0, 1.0), None, outcome);
     let stmts: Vec<StmtId> = kernel.stmt_ids().filter(|stmt| cells.is_scalar(*stmt)).collect();
     // What loops say of short ones is a guess: statements count with their boxes.
     let params = request.bound.params_at(MANY_STEPS);
@@ -138,6 +141,10 @@ fn idle_threads(request: &Request, outcome: &Outcome) -> Option<LossReport> {
 struct Cells {
     /// Per statement, instances that run in lanes or alone, by estimate.
     in_lanes: BTreeMap<StmtId, f64>,
+    /// Per statement, those of them in short rows that are not coalesced, and how many cells the shortest of these have.
+    in_short_rows: BTreeMap<StmtId, (f64, u32)>,
+    /// Loops of short rows that run as one strip.
+    coalesced: Coalesced,
     /// Per statement, instances that run cell by cell, and the statements that they share a loop with.
     one_by_one: BTreeMap<StmtId, (f64, BTreeSet<StmtId>)>,
     /// Statements of strips in lanes that look something up in a table whose corner moves along them.
@@ -155,30 +162,34 @@ struct CellLoop {
 }
 
 impl Cells {
-    /// Goes through a block that runs so often; inside of a loop over cells, that one.
-    fn visit(&mut self, nodes: &[Node], times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
+    /// Goes through a block that runs so often, the last loop around it alone; inside of a loop over cells, that one.
+    fn visit(&mut self, nodes: &[Node], (times, of_loop): (f64, f64), inside: Option<&CellLoop>, outcome: &Outcome) {
         for node in nodes {
             match node {
                 Node::Let { .. } => {}
                 Node::For { lo, hi, step, body, .. } => {
                     let trips = trips(lo, hi, *step);
                     let cells = cell_loop(body, outcome).filter(|_| trips > 1.0);
-                    self.visit(body, times * trips, cells.as_ref(), outcome);
+                    self.visit(body, (times * trips, trips), cells.as_ref(), outcome);
                 }
                 Node::If { then, otherwise, .. } => {
-                    self.visit(then, times, inside, outcome);
-                    self.visit(otherwise, times, inside, outcome);
+                    self.visit(then, (times, of_loop), inside, outcome);
+                    self.visit(otherwise, (times, of_loop), inside, outcome);
                 }
-                Node::Strip(strip) => self.strip(strip, times, inside, outcome),
+                Node::Strip(strip) => self.strip(strip, (times, of_loop), inside, outcome),
             }
         }
     }
 
-    fn strip(&mut self, strip: &Strip, times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
+    fn strip(&mut self, strip: &Strip, (times, of_loop): (f64, f64), inside: Option<&CellLoop>, outcome: &Outcome) {
         let length = trips(&strip.lo, &strip.hi, 1);
         let is_moving = |op: &Op| matches!(op, Op::Lookup { stream, .. } if !strip.streams[stream.index()].is_fixed());
         let (looks_up, converts) = (strip.ops.iter().any(is_moving), converts_long_integers(&outcome.program, strip));
         let is_scalar = inside.is_some() || strip.lanes == 1 && length > 1.0;
+        // Where the loop around them is as short, nothing fills a vector.
+        let room = f64::from(COMMON_VECTOR_BITS / widest_bits(&outcome.program, strip));
+        let is_short =
+            length > 1.0 && length < room && of_loop >= room && !self.coalesced.strips.contains_key(&strip.var);
         for stmt in stmts_of(strip, outcome) {
             if is_scalar {
                 let entry = self.one_by_one.entry(stmt).or_default();
@@ -186,6 +197,10 @@ impl Cells {
                 entry.1.extend(inside.iter().flat_map(|cells| cells.stmts.iter().copied()).filter(|s| *s != stmt));
             } else {
                 *self.in_lanes.entry(stmt).or_default() += times * length;
+                if is_short {
+                    let entry = self.in_short_rows.entry(stmt).or_insert((0.0, u32::MAX));
+                    *entry = (entry.0 + times * length, entry.1.min(length as u32));
+                }
                 if looks_up && strip.lanes > 1 {
                     self.looking_up.insert(stmt);
                 } else if converts && strip.lanes > 1 {
@@ -299,6 +314,33 @@ fn few_lanes(request: &Request, cells: &Cells) -> Vec<LossReport> {
         LossReport { kind: LossKind::Lanes, at, text }
     };
     by_room.into_iter().map(loss).collect()
+}
+
+/// Statements whose rows are a part of a vector, and end for good.
+fn short_rows(request: &Request, cells: &Cells) -> Vec<LossReport> {
+    let (kernel, schedule) = (request.kernel(), request.bound.schedule());
+    let Some(dim) = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_))) else { return Vec::new() };
+    let mut by_length: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for (stmt, (short, length)) in &cells.in_short_rows {
+        if !cells.is_scalar(*stmt) && *short > SCALAR_SHARE * cells.in_lanes[stmt] {
+            by_length.entry(*length).or_default().push(kernel.stmt(*stmt).name.clone());
+        }
+    }
+    let loss = |(length, at): (u32, Vec<String>)| {
+        let text = format!(
+            "{} {} in rows of {length} along dimension {dim}, the vector, which do not go on where the row before ended",
+            quoted(&at),
+            verb(&at, "runs", "run")
+        );
+        LossReport { kind: LossKind::ShortRows, at, text }
+    };
+    by_length.into_iter().map(loss).collect()
+}
+
+/// Bits of the widest cells that a strip loads or stores.
+fn widest_bits(program: &Program, strip: &Strip) -> u32 {
+    let bits = |stream: &Stream| program.buffers[stream.buffer.index()].element.value_type().bits();
+    strip.streams.iter().map(bits).max().unwrap_or(64)
 }
 
 /// Statements that run in narrow vectors, as they or others of their strips look something up in a table that moves.

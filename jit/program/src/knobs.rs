@@ -72,7 +72,8 @@ pub(crate) const JAMMED_CELLS: i64 = 16;
 pub(crate) const PAIRED_CELLS: i64 = 64;
 
 /// Cells of rows that become one where each goes on where the one before ended, at most: longer ones fill their vectors
-/// and are worth a call. Shows in `bench --suite images` of images with colours last, which it does not have yet.
+/// and are worth a call. Shows in `run engine/tests/filetests/automatic/colours_blurred.crk --set H=1500 --set W=2000
+/// --fill a=3 --threads 1`.
 pub(crate) const COALESCED_CELLS: i64 = 128;
 
 /// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the

@@ -54,5 +54,5 @@ pub(crate) use lookups::{DISTANCE, Pitches, WORD_BITS, WORD_STARTS, bounds};
 pub(crate) use pipelining::{Bank, Pipelined};
 pub(crate) use prefetch::{Ahead, prefetched};
 pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, LaneShifts, Number, Shape};
-pub(crate) use strided::{Apart, Window, distances};
+pub(crate) use strided::{Apart, WINDOW_BYTES, Window, distances};
 pub(crate) use target::{Encoded, LookupEntry, Target, WideCode, WideOptions, emit};

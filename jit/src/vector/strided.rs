@@ -13,7 +13,7 @@ use super::address::StreamAddress;
 use super::shape::Shape;
 
 /// Bytes of the vectors that a window is made of.
-const WINDOW_BYTES: i64 = 64;
+pub(crate) const WINDOW_BYTES: i64 = 64;
 
 /// Most cells from one of a stream to the next that are taken out of a window.
 const FARTHEST_IN_WINDOW: i64 = 4;

@@ -8,11 +8,9 @@
 //! down and dealt out to the bits of these cells (`pdep` of BMI2).
 
 use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
-use crate::vector::{Apart, DISTANCE, Extent, Number, Reg, StreamAddress, Window, distances};
+use crate::vector::{Apart, DISTANCE, Extent, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-/// Bytes of the vectors that a window is made of.
-const WINDOW_BYTES: i64 = 64;
 /// Bytes of the vectors that cells come into one by one.
 const PART_BYTES: i64 = 16;
 /// Holds bits of masks, where [`SCRATCH`] holds an address.

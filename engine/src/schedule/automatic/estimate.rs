@@ -20,6 +20,7 @@ use crate::schedule::automatic::chains::{Chains, chains};
 use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::orders::strided_accesses;
+use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
@@ -77,6 +78,9 @@ const ALONE_NS: f64 = 0.12;
 const ALONE_STRIP_NS: f64 = 5.0;
 /// Bytes of the widest vectors. Shows in `bench --suite quick`.
 const VECTOR_BYTES: f64 = 64.0;
+/// Cells of rows that are taken to run as one strip where they go on from one to the next, at most: colours, and
+/// components of vectors. Shows in `explain engine/tests/filetests/automatic/colours_blurred.crk`.
+const SHORT_CELLS: f64 = 16.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
 /// quick`.
 const USABLE: f64 = 0.75;
@@ -186,7 +190,16 @@ impl Workload {
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
             let rows = || whole(first..dims.saturating_sub(1).max(first));
-            let (points, begun) = in_boxes(stmt, space.has_steps, target.params)
+            let cells = extent(number, dims - 1);
+            let cells_of = |array| {
+                let ranges = box_of(kernel.array(array), target.params);
+                ranges.and_then(|ranges| ranges.last().copied()).map_or(0.0, length)
+            };
+            let is_one_strip = dims >= first + 2
+                && cells > 1.0
+                && cells <= SHORT_CELLS
+                && go_on(kernel, stmt, &space.coordinates[number], cells, cells_of);
+            let (points, begun) = in_boxes(stmt, space.has_steps, is_one_strip, target.params)
                 .unwrap_or_else(|| (whole(first..dims) / every(stmt), rows() * STRIP_NS));
             (points, (points * instance_ns(kernel, stmt) + begun, begun))
         };
@@ -469,8 +482,8 @@ fn overlapped(parts: &[f64]) -> f64 {
 }
 
 /// Instances of a step and nanoseconds of beginning strips of them, where a domain is made of boxes: that of a border is
-/// no whole field.
-fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> {
+/// no whole field. All rows of the dimension next to the last one may be one strip.
+fn in_boxes(stmt: &Stmt, has_steps: bool, is_one_strip: bool, params: &[i64]) -> Option<(f64, f64)> {
     let values: Vec<Affine> = params.iter().copied().map(Affine::constant).collect();
     let domain = stmt.domain.map(&|e| e.substitute_params(&values)).ok()?;
     let boxed = boxes_of(&domain, stmt.iters.len()).filter(|boxed| boxed.rest.is_empty())?;
@@ -479,6 +492,7 @@ fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> 
     let points = |lengths: &[f64]| lengths.iter().product::<f64>();
     let all: Vec<Vec<f64>> = boxed.boxes.iter().map(lengths).collect();
     let begun = |part: &[f64]| match part {
+        [before @ .., _, _] if is_one_strip => points(before) * STRIP_NS,
         [before @ .., last] => points(before) * if *last > 1.0 { STRIP_NS } else { SINGLE_NS },
         [] => STRIP_NS,
     };

@@ -9,10 +9,10 @@
 //! `orders` changes the direction of sweeps and which dimension is the last, `fold` brings the ends of a periodic
 //! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
 //! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
-//! along rows. `estimate` counts their bytes, operations and barriers, `around` what is held around the ends of boxes,
-//! and `chains` how long cells wait for the one before; `sizes` puts sizes in place of numbers that come from them. None
-//! of it asks integer sets: distances are differences of affine expressions, and what is not constant there counts with
-//! its range.
+//! along rows. `estimate` counts their bytes, operations and barriers, `short_rows` knows rows that run as one, `around`
+//! what is held around the ends of boxes, and `chains` how long cells wait for the one before; `sizes` puts sizes in
+//! place of numbers that come from them. None of it asks integer sets: distances are differences of affine expressions,
+//! and what is not constant there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
@@ -35,6 +35,7 @@ mod passes;
 mod rates;
 mod remainders;
 mod shapes;
+mod short_rows;
 mod sizes;
 mod space;
 

@@ -30,6 +30,7 @@ use crate::storage::choose::candidate::{Candidate, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
+use crate::storage::choose::room::with_room;
 use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{BUDGET_FACTOR, LEAST_BUDGET, PLAN_BUDGET, SMALL_BUDGET};
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
@@ -133,6 +134,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.found.push(Candidate::new(self.problem, full)?);
         }
         let (best, is_uncut) = self.with_whole_rows()?;
+        self.leave_room(best)?;
         if self.alive > 0 {
             self.problem.alive.borrow_mut().insert(self.array, self.alive);
         }
@@ -144,6 +146,27 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
         let smaller = smaller.min_by_key(|other| other.bytes);
         Ok(BestOfOne { best, smaller, decision })
+    }
+
+    /// Takes a longer ring for one that has no room for lanes, where that is few cells more.
+    fn leave_room(&mut self, best: usize) -> Result<(), MappingError> {
+        let (problem, array, lanes) = (self.problem, self.array, self.lanes());
+        if self.objective == Objective::Footprint || problem.rounding != Rounding::Auto {
+            return Ok(());
+        }
+        let Some(proposal) = with_room(problem, array, &self.found[best].proposal, lanes)? else { return Ok(()) };
+        let strategy = self.found[best].strategy_name();
+        let longer = Candidate::new(problem, proposal)?;
+        let (few, more) = (self.found[best].cells()?, longer.cells()?);
+        if more.saturating_sub(few) > few / LINE_WEIGHT
+            || under_own_quota(problem, strategy, &[array], || verify_mapping(problem, &longer.proposal)).is_err()
+        {
+            return Ok(());
+        }
+        let name = self.name();
+        self.notes.push(format!("`{name}`: {more} cells, so that lanes go on from row to row, {few} without"));
+        self.replaced = Some(replace(&mut self.found[best], Candidate { proved: true, ..longer }));
+        Ok(())
     }
 
     /// The candidate that is taken, once some are proved: the best one, or one that has whole rows where a ring cuts
