@@ -99,6 +99,14 @@ pub(super) fn pick(found: &[Candidate], objective: Objective) -> Option<usize> {
     admitted.min_by(|&a, &b| found[a].rank(objective).partial_cmp(&found[b].rank(objective)).expect("finite"))
 }
 
+/// Whether the rule could ever pick another candidate beside those that are proved: one of these is as good, or so small
+/// that the other is not admitted, whatever else is found.
+pub(super) fn may_be_picked(found: &[Candidate], other: &Candidate, objective: Objective) -> bool {
+    let mut proved = found.iter().filter(|candidate| candidate.proved);
+    proved
+        .all(|known| !known.is_as_good_as(other) && (other.bytes <= known.bytes || other.is_admitted(known, objective)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +132,19 @@ mod tests {
         // No faster, so there is no reason for what is far from the smallest.
         assert_eq!(picked(speed, &[(100, 1.0), (106, 1.0)]), (100, 1.0));
         assert_eq!(picked(Objective::Footprint, &[(100, 4.0), (101, 1.0)]), (100, 4.0));
+    }
+
+    #[test]
+    fn what_the_rule_admits_beside_nothing_proved_needs_no_proof() {
+        let known = [candidate(1000, 1.02)];
+        let may = |bytes, access, objective| may_be_picked(&known, &candidate(bytes, access), objective);
+        // Hardly faster, and of half as much again, or more.
+        assert!(may(1500, 1.0, Objective::Balanced) && !may(1501, 1.0, Objective::Balanced));
+        assert!(may(1501, 1.0, Objective::Speed) && !may(1501, 1.0, Objective::Footprint));
+        assert!(may(999, 4.0, Objective::Balanced) && !may(1000, 1.02, Objective::Balanced));
+        // What is not proved may turn out wrong.
+        let unproved = [Candidate { proved: false, ..candidate(1000, 1.02) }];
+        assert!(may_be_picked(&unproved, &candidate(9000, 4.0), Objective::Balanced));
     }
 
     #[test]

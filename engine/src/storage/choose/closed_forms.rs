@@ -91,6 +91,10 @@ impl Search<'_, '_, '_, '_> {
             return Ok(false);
         }
         let is_found = self.found.iter().any(|found| found.strategy() == Some(StrategyId::Periodic));
+        // No cut leaves fewer cells than are alive at once, and those in closed form were asked for.
+        if !is_found && self.is_enough_at_ends()? {
+            return Ok(false);
+        }
         let reads_far = || reads_far_side(problem, array);
         // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
         if !is_found && !under_own_quota(problem, StrategyId::Periodic.name(), &[array], reads_far).unwrap_or(false) {

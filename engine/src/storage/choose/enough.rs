@@ -47,17 +47,32 @@ impl Search<'_, '_, '_, '_> {
 
     /// Whether no strategy could find anything clearly better than what would be picked now.
     pub(super) fn is_enough(&mut self) -> Result<bool, MappingError> {
-        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        let Some(least) = self.enough()? else { return Ok(false) };
+        Ok(self.alive(least)? >= least)
+    }
+
+    /// The same as far as the values that enter or leave the run tell, which costs little to know.
+    pub(super) fn is_enough_at_ends(&mut self) -> Result<bool, MappingError> {
+        let Some(least) = self.enough()? else { return Ok(false) };
+        Ok(self.alive >= least || self.at_ends()? >= least)
+    }
+
+    /// The values alive at once from which on no strategy could find anything clearly better than what would be picked
+    /// now; none if that has to be found whatever is alive.
+    fn enough(&mut self) -> Result<Option<u64>, MappingError> {
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(None) };
         let cells = self.found[best].cells()?;
         if self.objective == Objective::Footprint {
-            return Ok(self.alive(cells)? >= cells);
+            return Ok(Some(cells));
         }
         let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
         // Who asks for rounded pitches gets them.
-        let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
+        if !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact) {
+            return Ok(is_fast.then_some(0));
+        }
         // The margins that tiles take are known: others take as much, and long to find it.
         let least = if self.has_margins() { cells - cells / MARGIN_PARTS } else { near_below(cells) };
-        Ok(is_fast && (is_rounded || self.alive(least)? >= least))
+        Ok(is_fast.then_some(least))
     }
 
     /// Whether what would be picked takes half as much again as the values that enter a run together, or more, beyond the

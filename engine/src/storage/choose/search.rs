@@ -26,7 +26,7 @@ use std::ptr;
 use log::debug;
 
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::storage::choose::candidate::{Candidate, pick, smallest};
+use crate::storage::choose::candidate::{Candidate, may_be_picked, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
@@ -255,8 +255,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(())
     }
 
-    /// Adds what the strategy finds within this many operations. What is in no way better than something proved will
-    /// not be picked, so that it needs no proof.
+    /// Adds what the strategy finds within this many operations. What is in no way better than something proved, or more
+    /// than the rule admits beside that, will not be picked, so that it needs no proof.
     pub(super) fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
@@ -273,7 +273,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
                 let candidate = Candidate::new(problem, proposal.clone())?;
-                Ok(!search.found.iter().any(|other| other.proved && other.is_as_good_as(&candidate)))
+                Ok(may_be_picked(&search.found, &candidate, search.objective))
             };
             first_useful(problem, strategy, &[array], search.notes, is_useful)
         });
