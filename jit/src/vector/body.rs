@@ -425,15 +425,16 @@ fn hints(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> Vec<StoreH
         _ => true,
     };
     let widest = facts.order.iter().filter_map(|at| cell(*at)).map(Element::bytes).max();
-    // No instruction converts numbers and writes them with non-temporal stores, nor less than a vector; only the widest
-    // cells are aligned.
+    // No instruction converts numbers and writes them with non-temporal stores, nor less than a vector, nor cells that
+    // do not follow each other; only the widest cells are aligned.
     let hint = |at: usize| match cell(at) {
-        Some(cell) if numbers[at].is_in(cell) && shape.fills(numbers[at]) && widest == Some(cell.bytes()) => {
-            if are_adjacent(at) {
-                facts.hints[at]
-            } else {
-                StoreHint::Cached
-            }
+        Some(cell)
+            if numbers[at].is_in(cell)
+                && shape.fills(numbers[at])
+                && widest == Some(cell.bytes())
+                && are_adjacent(at) =>
+        {
+            facts.hints[at]
         }
         _ => StoreHint::Cached,
     };

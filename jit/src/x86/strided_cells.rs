@@ -1,8 +1,8 @@
 //! Cells of a stream that do not follow each other: into lanes and back.
 //!
 //! In: a load or a store of a block, by what [`Apart`] says.   Out: code. It leaves a vector of the cells as they are,
-//! or takes one, and touches no other cell of memory: what a window of AVX-512 has besides is masked, behind the last
-//! cell in loads, everywhere in stores.
+//! or takes one. Nothing before the block's first cell or behind its last one is touched: a window of AVX-512 ends with
+//! that, or is masked where it is shorter than a vector. Of the cells between, stores write the stream's alone.
 //!
 //! The lanes of a remainder are the lowest bits of a mask. Those whose cells lie in one vector of a window are shifted
 //! down and dealt out to the bits of these cells (`pdep` of BMI2).

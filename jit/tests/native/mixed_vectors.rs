@@ -240,26 +240,22 @@ fn random(seed: u64, apart: bool) -> (String, Vec<i64>) {
 /// `CREASE_RANDOM_MIXED` says how many programs.
 #[test]
 fn random_strips_of_mixed_types_agree() {
-    let count = std::env::var("CREASE_RANDOM_MIXED").map_or(240, |text| text.parse().expect("a number"));
-    let mut wide = 0;
-    for seed in 0..count {
-        let (text, args) = random(seed, false);
-        let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        if seed < 240 {
-            wide += u64::from(bits_of_vectors(&program).is_none_or(|bits| bits == 256));
-        }
-        agree_once(&text, &args, &[], seed);
-    }
-    assert!(2 * wide >= count.min(240), "of {count} strips only {wide} are wide");
+    agree_at_random("CREASE_RANDOM_MIXED", false);
 }
 
 /// The same with cells that do not follow each other: beside guards, in windows, gathered and one by one.
+/// `CREASE_RANDOM_APART` says how many programs.
 #[test]
 fn random_strips_of_cells_apart_agree() {
-    let count = std::env::var("CREASE_RANDOM_APART").map_or(240, |text| text.parse().expect("a number"));
+    agree_at_random("CREASE_RANDOM_APART", true);
+}
+
+/// As many random strips as a variable of the environment says, of which most of the first ones are wide.
+fn agree_at_random(variable: &str, apart: bool) {
+    let count = std::env::var(variable).map_or(240, |text| text.parse().expect("a number"));
     let mut wide = 0;
     for seed in 0..count {
-        let (text, args) = random(seed, true);
+        let (text, args) = random(seed, apart);
         let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         if seed < 240 {
             wide += u64::from(bits_of_vectors(&program).is_none_or(|bits| bits == 256));

@@ -165,7 +165,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
         let name = self.name();
         self.notes.push(format!("`{name}`: {more} cells, so that lanes go on from row to row, {few} without"));
-        self.replaced = Some(replace(&mut self.found[best], Candidate { proved: true, ..longer }));
+        let shorter = replace(&mut self.found[best], Candidate { proved: true, ..longer });
+        self.found.push(shorter);
         Ok(())
     }
 
