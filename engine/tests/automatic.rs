@@ -1,5 +1,6 @@
 //! Schedules that the library finds: what they are, that every candidate computes what a written schedule does, and
-//! what has none. Every candidate runs on three threads; without `CREASE_THOROUGH`, those for two, on plain storage.
+//! what has none. Every candidate runs on three threads; without `CREASE_THOROUGH`, some of those for two, on plain
+//! storage.
 //!
 //! `filetests/automatic/*.crk`: a comment, lines `; test threads = 2, L2 = 1048576, L3 = 33554432, N = 4000`, a kernel
 //! without schedules, and behind `; ==` what is found: the candidates with their estimates, and the one that is taken. The
@@ -126,14 +127,19 @@ fn search(kernel: &Kernel, n: i64, threads: usize) -> ScheduleSearch {
     plan.report().schedule_search.clone().expect("nobody wrote a schedule")
 }
 
-/// Every candidate that is legal computes what all others do; at least the one that was taken is.
-fn verify_candidates(text: &str, n: i64) {
+/// Every candidate that is legal computes what all others do; at least the one that was taken is. Unless all is tried,
+/// these are the one that was taken and two of five others, not the same for each kernel.
+fn verify_candidates(text: &str, n: i64, kernel_number: usize) {
     let kernel = Kernel::parse(text).unwrap();
     for threads in if is_thorough() { 1..4 } else { 2..3 } {
         let search = search(&kernel, n, threads);
         let mut legal = 0;
         let mut expected = None;
-        for candidate in &search.candidates {
+        for (number, candidate) in search.candidates.iter().enumerate() {
+            let is_left_out = (number + kernel_number) % 5 > 1 && candidate.text != search.taken().text;
+            if is_left_out && !is_thorough() {
+                continue;
+            }
             let written = with(text, &candidate.text);
             match results(&written, "auto", n, 3, is_thorough()) {
                 Ok(found) => {
@@ -154,11 +160,12 @@ fn verify_candidates(text: &str, n: i64) {
 
 #[test]
 fn every_candidate_computes_the_same() {
-    for text in STEPPING {
-        verify_candidates(text, 13);
+    for (number, text) in STEPPING.into_iter().enumerate() {
+        verify_candidates(text, 13, number);
     }
-    for text in [IMAGE, PRODUCT, TRANSPOSED, FILTER, RATES].into_iter().chain(OBLIQUE) {
-        verify_candidates(text, 20);
+    let others = [IMAGE, PRODUCT, TRANSPOSED, FILTER, RATES].into_iter().chain(OBLIQUE);
+    for (number, text) in others.enumerate() {
+        verify_candidates(text, 20, number);
     }
 }
 

@@ -1,10 +1,12 @@
 //! Observers in the last step of a call: the same bits as behind it, whatever the schedule, the storage, the threads
 //! and what else a run does; what no step can compute on the way stays behind.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 use crease::prelude::*;
-use crease::{Cancel, ObserverForm, region};
+use crease::{Cancel, Code, ObserverForm, region};
 use ndarray::{Array1, Array2, Array3, s};
 
 /// A wave in a box of `N` by `M`: an observer of neighbours, two levels and an input, one of a row, read backwards, one
@@ -49,14 +51,25 @@ fn start(seed: usize) -> Array2<f64> {
     Array2::from_shape_fn((N, M), |(y, x)| ((y * 31 + x * 7 + seed * 13) % 17) as f64 / 16.0)
 }
 
-fn code(schedule: &str, strategy: StrategyChoice, threads: usize) -> crease::Code {
+/// By schedule, strategy and threads.
+type Codes = BTreeMap<(String, &'static str, usize), Code>;
+
+/// Compiled once for all tests.
+fn code(schedule: &str, strategy: StrategyChoice, threads: usize) -> Code {
+    static CODES: Mutex<Codes> = Mutex::new(Codes::new());
+    let key = (schedule.to_owned(), strategy.name(), threads);
+    if let Some(code) = CODES.lock().unwrap().get(&key) {
+        return code.clone();
+    }
     let kernel = Kernel::parse(WAVE).unwrap_or_else(|error| panic!("{error}"));
     let plan = kernel.plan().size("N", N as i64).size("M", M as i64).threads(threads);
     let plan = plan.schedule(schedule).strategy(strategy).horizon(8).build().unwrap_or_else(|error| panic!("{error}"));
-    plan.compile().unwrap()
+    let code = plan.compile().unwrap();
+    CODES.lock().unwrap().insert(key, code.clone());
+    code
 }
 
-fn run(code: &crease::Code, threads: usize, form: ObserverForm) -> Run {
+fn run(code: &Code, threads: usize, form: ObserverForm) -> Run {
     let options = RunOptions::default().threads(threads).guard_pages(true).observers(form);
     let mut run = code.instantiate_with(options).unwrap();
     run.set("c", 0.125).unwrap();

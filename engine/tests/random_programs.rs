@@ -42,8 +42,8 @@ use crate::oracle;
 /// Kernels in one run of the tests.
 const DEFAULT_PROGRAMS: u64 = 12;
 /// Schemes on periodic grids in one run of the tests.
-const PERIODIC_PROGRAMS: u64 = 4;
-/// As many are tried at least, unless it is one alone.
+const PERIODIC_PROGRAMS: u64 = 12;
+/// Of other seeds, as many are tried at least, unless it is one alone.
 const LEAST_PERIODIC_PROGRAMS: u64 = 24;
 /// The name of such kernels.
 const PERIODIC: &str = "periodic";
@@ -452,9 +452,12 @@ fn random_programs_agree() {
 
 #[test]
 fn random_periodic_programs_agree() {
-    // Of fewer, chance decides what share of them it is.
-    let programs = number("CREASE_RANDOM_PROGRAMS", 4 * PERIODIC_PROGRAMS).div_ceil(4);
-    let programs = if programs > 1 { programs.max(LEAST_PERIODIC_PROGRAMS) } else { programs };
+    let programs = match number("CREASE_RANDOM_PROGRAMS", 0) {
+        0 => PERIODIC_PROGRAMS,
+        1 => 1,
+        // Of fewer, chance decides what share of them it is.
+        programs => programs.div_ceil(4).max(LEAST_PERIODIC_PROGRAMS),
+    };
     let tally = verify_all(programs, periodic::periodic);
     let number = StrategyChoice::ALL.iter().position(|choice| *choice == StrategyChoice::Periodic);
     let cut = tally.planned[number.expect("all are listed")];

@@ -3,8 +3,9 @@
 //! In: the loop tree, versions, the layout.   Out: a [`Program`].
 //!
 //! Arguments of a kernel with steps are the step before the first and the last step of a call; other kernels have none.
-//! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a
-//! strip of length one, together with those that read from it. The lanes of a strip are those of its vector dimension;
+//! A loop whose body is straight-line becomes one strip over all its statements, in order; where its iterator skips
+//! values, as on one colour of a chess board, the strip counts iterations and its streams skip cells. A lone instance
+//! becomes a strip of length one, together with those that read from it. The lanes of a strip are those of its vector dimension;
 //! a parallel innermost dimension is cut into blocks, so that it can be shared among threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,6 +16,7 @@ use crease_program::{
 };
 
 use crate::analysis::model::Model;
+use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::lower::address::Iteration;
 use crate::lower::error::LowerError;
@@ -134,6 +136,14 @@ struct Run {
     lanes: u32,
 }
 
+/// The values of a loop's iterator, from what counts its iterations.
+struct Counted<'a> {
+    iterator: &'a str,
+    /// Its value where the count is 0.
+    start: Linear,
+    step: i64,
+}
+
 /// A strip's statements, before their phases are chosen.
 struct Body<'a> {
     var: Var,
@@ -211,7 +221,7 @@ impl Builder<'_, '_, '_> {
 
     fn for_loop(&mut self, the_loop: &Loop<'_>) -> Result<(), LowerError> {
         let kind = iterator_dim(the_loop.iterator).map(|dim| self.model.schedule.dims[dim]);
-        if the_loop.step == 1 && straight_line(the_loop.body) && self.try_strip(the_loop, kind)? {
+        if straight_line(the_loop.body) && self.try_strip(the_loop, kind)? {
             return Ok(());
         }
         let parallel = kind == Some(DimKind::Parallel) && !self.in_parallel;
@@ -253,20 +263,48 @@ impl Builder<'_, '_, '_> {
             Some(DimKind::Parallel) => PARALLEL_LANES,
             _ => 1,
         };
+        let Some((counted, lo, hi)) = self.counted(the_loop) else {
+            return Ok(false);
+        };
         if kind == Some(DimKind::Parallel) && !self.in_parallel {
-            return self.parallel_blocks(the_loop, lanes);
+            return self.parallel_blocks(&counted, (lo, hi), the_loop.body, lanes);
         }
-        let (lo, hi) = (self.scopes.hoist(the_loop.lo.clone()), the_loop.hi.clone());
-        let nodes = self.strips(Some(the_loop.iterator), the_loop.body, &Run { lo, hi, lanes })?;
+        let nodes = self.strips(Some(&counted), the_loop.body, &Run { lo, hi, lanes })?;
         let complete = nodes.is_some();
         nodes.into_iter().flatten().for_each(|node| self.scopes.push(node));
         Ok(complete)
     }
 
+    /// What counts the iterations of a loop, and its range: the iterator itself where it goes from one value to the
+    /// next, else a number from 0 on. None if the iterator's first value is no linear form.
+    fn counted<'a>(&mut self, the_loop: &Loop<'a>) -> Option<(Counted<'a>, Int, Int)> {
+        let Loop { iterator, ref lo, ref hi, step, .. } = *the_loop;
+        let lo = self.scopes.hoist(lo.clone());
+        if step == 1 {
+            return Some((Counted { iterator, start: Linear::constant(0), step }, lo, hi.clone()));
+        }
+        let start = linear_of(&lo)?;
+        let count = match (&lo, hi) {
+            (Int::Const(lo), Int::Const(hi)) => {
+                Int::Const(hi.checked_sub(*lo)?.checked_add(step - 1)?.div_euclid(step))
+            }
+            _ => {
+                let cells = Int::Sub(Box::new(hi.clone()), Box::new(lo));
+                Int::FloorDiv(Box::new(Int::Add(Box::new(cells), Box::new(Int::Const(step - 1)))), step)
+            }
+        };
+        Some((Counted { iterator, start, step }, Int::Const(0), count))
+    }
+
     /// `parallel for` blocks of an innermost parallel dimension, each a strip.
-    fn parallel_blocks(&mut self, the_loop: &Loop<'_>, lanes: u32) -> Result<bool, LowerError> {
-        let lo = self.scopes.hoist(the_loop.lo.clone());
-        let hi = self.scopes.hoist(the_loop.hi.clone());
+    fn parallel_blocks(
+        &mut self,
+        counted: &Counted<'_>,
+        (lo, hi): (Int, Int),
+        body: &AstNode,
+        lanes: u32,
+    ) -> Result<bool, LowerError> {
+        let hi = self.scopes.hoist(hi);
         self.scopes.open(Runs::of_loop(&lo, &hi));
         let block = self.scopes.variable();
         let start = Int::Mul(Box::new(Int::Const(PARALLEL_BLOCK)), Box::new(Int::Var(block)));
@@ -274,7 +312,7 @@ impl Builder<'_, '_, '_> {
         let end = Int::Add(Box::new(first.clone()), Box::new(Int::Const(PARALLEL_BLOCK)));
         let run = Run { lo: first, hi: Int::Min(Box::new(hi.clone()), Box::new(end)), lanes };
         self.in_parallel = true;
-        let strips = self.strips(Some(the_loop.iterator), the_loop.body, &run);
+        let strips = self.strips(Some(counted), body, &run);
         self.in_parallel = false;
         let Some(nodes) = strips? else {
             self.scopes.close();
@@ -299,29 +337,36 @@ impl Builder<'_, '_, '_> {
 
     /// Strips over the statements of a straight-line body, one per combination of their phases; none if some address
     /// cannot be expressed in one.
-    fn strips(&mut self, iterator: Option<&str>, body: &AstNode, run: &Run) -> Result<Option<Vec<Node>>, LowerError> {
+    fn strips(
+        &mut self,
+        counted: Option<&Counted<'_>>,
+        body: &AstNode,
+        run: &Run,
+    ) -> Result<Option<Vec<Node>>, LowerError> {
         let Some(first) = linear_of(&run.lo) else {
             return Ok(None);
         };
         let var = self.scopes.variable();
-        if let Some(iterator) = iterator {
-            self.iterators.push((iterator.to_string(), Linear::term(Atom::Var(var))));
+        if let Some(Counted { iterator, start, step }) = counted {
+            let value = start.clone().plus(&Linear::term(Atom::Var(var)), *step).ok_or(AffineOverflow)?;
+            self.iterators.push((iterator.to_string(), value));
         }
         let mut statements = Vec::new();
         let complete = self.statements(body, var, &mut statements);
-        if iterator.is_some() {
+        if counted.is_some() {
             self.iterators.pop();
         }
         if !complete? {
             return Ok(None);
         }
-        let lanes = match iterator.and_then(iterator_dim).map(|dim| (dim, self.model.schedule.dims[dim])) {
+        let dim = counted.and_then(|counted| iterator_dim(counted.iterator));
+        let lanes = match dim.map(|dim| (dim, self.model.schedule.dims[dim])) {
             Some((dim, DimKind::Vector(vector))) => {
                 lanes_in_time(self.model, self.versions, &statements, (dim, vector), var)
             }
             _ => run.lanes,
         };
-        let (strip, run) = (iterator.is_some().then_some((var, first)), &Run { lanes, ..run.clone() });
+        let (strip, run) = (counted.is_some().then_some((var, first)), &Run { lanes, ..run.clone() });
         self.choose_phases(&Body { var, strip, run, statements: &statements }, &mut Vec::new(), &mut Vec::new())
     }
 
@@ -438,7 +483,7 @@ impl Builder<'_, '_, '_> {
                 .iter()
                 .map(|value| value.clone().substitute(&Atom::Var(body.var), &own))
                 .collect::<Option<Vec<_>>>();
-            let iters = iters.ok_or(crate::kernel::affine::AffineOverflow)?;
+            let iters = iters.ok_or(AffineOverflow)?;
             let place = Iteration { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
             let pieces = &version.phases[phase].pieces;
             complete = complete && builder.add_statement(&mut self.scopes, version.stmt, pieces, &place)?;

@@ -141,6 +141,8 @@ fn idle_threads(request: &Request, outcome: &Outcome) -> Option<LossReport> {
 struct Cells {
     /// Per statement, instances that run in lanes or alone, by estimate.
     in_lanes: BTreeMap<StmtId, f64>,
+    /// Per statement that runs in lanes, at most how many of them.
+    lanes: BTreeMap<StmtId, u32>,
     /// Per statement, those of them in short rows that are not coalesced, and how many cells the shortest of these have.
     in_short_rows: BTreeMap<StmtId, (f64, u32)>,
     /// Loops of short rows that run as one strip.
@@ -197,6 +199,10 @@ impl Cells {
                 entry.1.extend(inside.iter().flat_map(|cells| cells.stmts.iter().copied()).filter(|s| *s != stmt));
             } else {
                 *self.in_lanes.entry(stmt).or_default() += times * length;
+                if strip.lanes > 1 {
+                    let lanes = self.lanes.entry(stmt).or_default();
+                    *lanes = strip.lanes.max(*lanes);
+                }
                 if is_short {
                     let entry = self.in_short_rows.entry(stmt).or_insert((0.0, u32::MAX));
                     *entry = (entry.0 + times * length, entry.1.min(length as u32));
@@ -294,21 +300,27 @@ fn few_lanes(request: &Request, cells: &Cells) -> Vec<LossReport> {
     let lanes =
         schedule.dims.iter().find_map(|kind| if let DimKind::Vector(lanes) = kind { Some(*lanes) } else { None });
     let Some(lanes) = lanes else { return Vec::new() };
-    let mut by_room: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    for stmt in kernel.stmt_ids().filter(|stmt| cells.in_lanes.contains_key(stmt) && !cells.is_scalar(*stmt)) {
-        let stmt = kernel.stmt(stmt);
+    // By what a vector has room for, and the lanes of a block: fewer than it is wide where the statement skips cells.
+    let mut by_room: BTreeMap<(u32, u32), Vec<String>> = BTreeMap::new();
+    for id in kernel.stmt_ids().filter(|stmt| cells.in_lanes.contains_key(stmt) && !cells.is_scalar(*stmt)) {
+        let (stmt, own) = (kernel.stmt(id), cells.lanes.get(&id).map_or(lanes, |own| lanes.min(*own)));
         let arrays = stmt.reads().map(|(array, _)| array).chain(stmt.assigns.iter().map(|assign| assign.array));
         let bits = arrays.map(|array| kernel.array(array).element.value_type().bits()).max();
         let room = COMMON_VECTOR_BITS / bits.unwrap_or(64);
-        if lanes < room {
-            by_room.entry(room).or_default().push(stmt.name.clone());
+        if own < room {
+            by_room.entry((room, own)).or_default().push(stmt.name.clone());
         }
     }
-    let loss = |(room, at): (u32, Vec<String>)| {
+    let loss = |((room, own), at): ((u32, u32), Vec<String>)| {
         let (stmts, runs) = (quoted(&at), verb(&at, "runs", "run"));
+        let (of, wide) = if own == lanes {
+            (String::new(), room)
+        } else {
+            (format!(" of {lanes} cells"), lanes.saturating_mul(room.div_ceil(own)))
+        };
         let text = format!(
-            "{stmts} {runs} in blocks of {lanes} lanes, as schedule `{}` says; a vector of {COMMON_VECTOR_BITS} bits has \
-             {room}: `vector({room})`",
+            "{stmts} {runs} in blocks of {own} lanes{of}, as schedule `{}` says; a vector of {COMMON_VECTOR_BITS} bits \
+             has {room}: `vector({wide})`",
             schedule.name
         );
         LossReport { kind: LossKind::Lanes, at, text }

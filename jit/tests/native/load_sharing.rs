@@ -178,8 +178,10 @@ fn what_a_step_has_stored_goes_to_the_next_one_in_registers() {
             };
             if ty.starts_with('f') { text } else { of_integers(text) }
         };
+        let all = [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 203];
+        let lengths = if ty == "f64" { &all[..] } else { &[1, 8, 17, 203] };
         for (count, skew) in [(2, 1), (3, 1), (4, 2), (8, 1), (3, 5)] {
-            for length in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 203] {
+            for &length in lengths {
                 for kind in [(None, true), (None, false), (Some(length + 40), true)] {
                     agree(&text(length, count, skew, kind), &[length], &[0.7], &[16]);
                 }

@@ -13,7 +13,7 @@ use crate::schedule::overlapped::{margins, may_repeat};
 /// How much longer rows that skip cells take where these lie in a ring that moves with the steps, than where each step is
 /// in the place of the one before. Shows in `run poisson-2d-red-black --set N=1000 --threads 1` with its schedule `rows`
 /// and with `auto`.
-const LEANING: f64 = 2.0;
+const LEANING: f64 = 1.2;
 
 impl Shapes<'_> {
     /// Statement after statement, row after row, perhaps in parallel.

@@ -85,6 +85,10 @@ const SHORT_CELLS: f64 = 16.0;
 /// quick`.
 const USABLE: f64 = 0.75;
 
+/// Of cells at most so far apart, vectors hold what lies between, too, and lose it in one or two permutations; cells
+/// further apart are put into their lanes one by one.
+const FEW_APART: i64 = 4;
+
 /// What a kernel computes and moves.
 #[derive(Debug)]
 pub(super) struct Workload {
@@ -94,8 +98,8 @@ pub(super) struct Workload {
     pub(super) lanes: u32,
     /// Registers for them.
     pub(super) vector_registers: u32,
-    /// Per statement, whether it runs at every so many cells of a row, or at one if no statement goes along rows.
-    skips: Vec<bool>,
+    /// Per statement, at every how many cells of a row it runs; none if no statement goes along rows.
+    every: Vec<Option<i64>>,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
     /// How many dimensions are of space.
@@ -174,7 +178,7 @@ impl Workload {
             ranges.reduce(Interval::hull).map_or(1.0, length)
         };
         let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), target.params);
-        let every = |stmt: &Stmt| of_stmt(stmt).iter().map(|found| found.modulus as f64).product::<f64>();
+        let among = |stmt: &Stmt| of_stmt(stmt).iter().map(|found| found.modulus as f64).product::<f64>();
         let moves =
             |coordinates: &[Affine], iter| coordinates.last().is_some_and(|row| row.iter_coefficient(iter) != 0);
         // Nothing goes along rows where statements write colours by number, say.
@@ -183,9 +187,11 @@ impl Workload {
             .iter()
             .zip(&space.coordinates)
             .any(|(stmt, coordinates)| (0..stmt.iters.len()).any(|iter| moves(coordinates, iter)));
-        let skips = |(stmt, coordinates): (&Stmt, &Vec<Affine>)| {
+        let every = |(stmt, coordinates): (&Stmt, &Vec<Affine>)| {
             let is_in = |found: &Congruence, iter| moves(coordinates, iter) && found.coefficients[iter] != 0;
-            !has_rows || of_stmt(stmt).iter().any(|found| (0..stmt.iters.len()).any(|iter| is_in(found, iter)))
+            let in_rows = |found: &&Congruence| (0..stmt.iters.len()).any(|iter| is_in(found, iter));
+            let moduli = of_stmt(stmt).iter().filter(in_rows).map(|found| found.modulus).collect::<Vec<_>>();
+            has_rows.then(|| moduli.into_iter().fold(1, i64::saturating_mul))
         };
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
@@ -200,7 +206,7 @@ impl Workload {
                 && cells <= SHORT_CELLS
                 && go_on(kernel, stmt, &space.coordinates[number], cells, cells_of);
             let (points, begun) = in_boxes(stmt, space.has_steps, is_one_strip, target.params)
-                .unwrap_or_else(|| (whole(first..dims) / every(stmt), rows() * STRIP_NS));
+                .unwrap_or_else(|| (whole(first..dims) / among(stmt), rows() * STRIP_NS));
             (points, (points * instance_ns(kernel, stmt) + begun, begun))
         };
         let (points, work): (Vec<f64>, Vec<(f64, f64)>) = kernel.stmts().iter().enumerate().map(work).unzip();
@@ -219,7 +225,7 @@ impl Workload {
             chains: vec![None; points.len()],
             work_in_lanes: Vec::new(),
             are_apart: false,
-            skips: kernel.stmts().iter().zip(&space.coordinates).map(skips).collect(),
+            every: kernel.stmts().iter().zip(&space.coordinates).map(every).collect(),
             points,
             work,
             begun,
@@ -238,10 +244,13 @@ impl Workload {
         let Chains { waits, are_apart } = chains(kernel, space, distances, &self.work);
         self.work_in_lanes.clone_from(&self.work);
         for (number, chain) in waits.iter().enumerate() {
-            if chain.is_some() || self.skips[number] {
-                let waiting = self.points[number] * chain.unwrap_or(0.0);
-                self.work[number] = (self.work[number] * lanes).max(waiting);
-            }
+            let cells = match self.every[number] {
+                _ if chain.is_some() => lanes,
+                Some(every @ 1..=FEW_APART) => (every as f64).min(lanes),
+                _ => lanes,
+            };
+            let waiting = self.points[number] * chain.unwrap_or(0.0);
+            self.work[number] = (self.work[number] * cells).max(waiting);
         }
         self.chains = waits;
         self.are_apart = are_apart;
@@ -397,17 +406,22 @@ impl Workload {
         self.points[number] * (others + done * CELL_NS + begun)
     }
 
-    /// How rows run that nothing goes along: cell by cell where most of them skip cells. Of such strips lanes were not
-    /// faster, as each cell is put into its lane by itself (six cells of every second one of rows, in and out of cache).
+    /// How rows run that nothing goes along: cell by cell where most of them skip so many cells that each is put into its
+    /// lane by itself. Of rows that skip a few, as many cells are in lanes as fill a vector.
     pub(super) fn along_rows(&self) -> DimKind {
-        if self.skips_cells() { DimKind::Sequential } else { DimKind::Vector(self.lanes) }
+        if !self.skips_cells() {
+            return DimKind::Vector(self.lanes);
+        }
+        let apart =
+            self.every.iter().map(|every| every.filter(|every| (2..=FEW_APART).contains(every))).max().flatten();
+        apart.map_or(DimKind::Sequential, |apart| DimKind::Vector(self.lanes * apart as u32))
     }
 
     /// Whether most instances are of statements that skip cells of rows.
     pub(super) fn skips_cells(&self) -> bool {
         let points = |is_wanted: bool| -> f64 {
-            let all = self.points.iter().zip(&self.skips);
-            all.filter(|(_, skips)| **skips == is_wanted).map(|(points, _)| points).sum()
+            let all = self.points.iter().zip(&self.every);
+            all.filter(|(_, every)| (**every != Some(1)) == is_wanted).map(|(points, _)| points).sum()
         };
         points(true) > points(false)
     }
