@@ -110,7 +110,7 @@ fn verify(number: usize, entry: &Entry) {
                 }
                 seen.push(plan.layout().clone());
                 // Vectors narrower than the widest are for machines without those: what users get there.
-                let is_narrow = is_thorough() || (number + at) % 2 == 0;
+                let is_narrow = is_thorough() || (number + at).is_multiple_of(2);
                 let first = if alone || product || !is_narrow { isas.len() - 1 } else { 0 };
                 for isa in &isas[first..] {
                     let context = || format!("{} {preset:?} {} {strategy} {isa}", entry.name, schedule.name);
