@@ -2,6 +2,7 @@
 
 use crease_kernels::Entry;
 
+use crate::catalogue::catalogue_entry;
 use crate::error::BenchError;
 use crate::layouts::Layout;
 use crate::{latency, optimizer, paper, physics, strips};
@@ -48,6 +49,7 @@ pub struct Comparison {
 #[derive(Debug)]
 struct Listed {
     kernel: &'static str,
+    /// All of its sizes.
     n: i64,
     schedules: &'static [&'static str],
     /// Odd, so that layouts of period two are read in the middle of it.
@@ -116,14 +118,16 @@ static CHECK: Suite = Suite {
         Listed { kernel: "harris", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
         Listed { kernel: "life", n: 37, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 9 },
         Listed { kernel: "blur-u8", n: 37, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-rgb-u8", n: 37, schedules: TILES_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "over-rgba-u8", n: 37, schedules: PARALLEL_AND_FOUND, check_steps: 1, full_steps: 1 },
     ],
 };
 
 /// The sizes of the papers: input and output leave every cache, rows of the temporary do not.
 static IMAGES: Suite = Suite {
     name: "images",
-    summary: "blurs, unsharp masks and Harris corners of large images, in both precisions",
-    seconds: 60.0,
+    summary: "blurs, unsharp masks and Harris corners of large images, in both precisions; colours beside each other",
+    seconds: 105.0,
     rounds: 5,
     baselines: ALL_BASELINES,
     left_out: &[],
@@ -137,6 +141,12 @@ static IMAGES: Suite = Suite {
         Listed { kernel: "unsharp-mask", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris-f32", n: 8192, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris", n: 8192, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-rgb-u8", n: 4001, schedules: TILES_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-rgb-f32", n: 4001, schedules: TILES_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "gray-rgb-u8", n: 4001, schedules: PARALLEL_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "half-rgb-u8", n: 2001, schedules: PARALLEL_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "over-rgba-u8", n: 4001, schedules: PARALLEL_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-rgb-f32", n: 4001, schedules: TILES_AND_FOUND, check_steps: 1, full_steps: 1 },
     ],
 };
 
@@ -195,6 +205,12 @@ static TILES: Suite = Suite {
     ],
 };
 
+/// Bands of rows at once, and what is found.
+const TILES_AND_FOUND: &[&str] = &["tiles", "auto"];
+
+/// Rows at once, and what is found.
+const PARALLEL_AND_FOUND: &[&str] = &["parallel_rows", "auto"];
+
 /// The order of the paper, the one that vectorises, and the parallel one.
 const BLUR: &[&str] = &["sequential", "rows", "columns"];
 
@@ -225,7 +241,7 @@ impl Suite {
     pub fn comparisons(&self) -> Vec<Comparison> {
         let comparison = |(at, listed): (usize, &Listed)| Comparison {
             kernel: listed.kernel.to_owned(),
-            sizes: vec![("N".to_owned(), listed.n)],
+            sizes: sizes_of(listed),
             schedules: listed.schedules.iter().map(|&name| name.to_owned()).collect(),
             check_steps: listed.check_steps,
             full_steps: listed.full_steps,
@@ -233,6 +249,12 @@ impl Suite {
         };
         self.comparisons.iter().enumerate().map(comparison).collect()
     }
+}
+
+/// A suite whose kernel does not exist, which a test excludes, has its size anyway, for the error.
+fn sizes_of(listed: &Listed) -> Vec<(String, i64)> {
+    let names = catalogue_entry(listed.kernel).map_or(&[("N", 0)][..], |entry| entry.default.sizes);
+    names.iter().map(|&(name, _)| (name.to_owned(), listed.n)).collect()
 }
 
 impl Comparison {
@@ -273,7 +295,6 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::catalogue_entry;
 
     #[test]
     fn suites_name_kernels_and_schedules_that_exist() {

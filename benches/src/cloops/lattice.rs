@@ -31,7 +31,7 @@ pub(super) const fn populations(lattice: Lattice) -> Arrays {
         Lattice::D3Q19 => (19, &[(0, 0), (1, 0), (2, 0)]),
         Lattice::D3Q27 => (27, &[(0, 0), (1, 0), (2, 0)]),
     };
-    Arrays { names: NAMES.split_at(q).0, leading: &[], axes }
+    Arrays { names: NAMES.split_at(q).0, axes, ..Arrays::NONE }
 }
 
 /// The header.

@@ -53,35 +53,43 @@ const HEADERS: [(&str, &str); 4] = [
 const HEAT_LAYOUTS: &[&str] = &["c-naive", "c-in-place", "c-time-tiled"];
 const N: &[&str] = &["N"];
 const ROWS: &[&str] = &["NY", "NX"];
-const LINE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0)] };
-const SPACE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0), (2, 0)] };
-const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0)] };
+const LINE: Arrays = Arrays { names: &["u"], axes: &[(0, 0)], ..Arrays::NONE };
+const SPACE: Arrays = Arrays { names: &["u"], axes: &[(0, 0), (1, 0), (2, 0)], ..Arrays::NONE };
+const GRID: Arrays = Arrays { names: &["u"], axes: &[(0, 0), (1, 0)], ..Arrays::NONE };
 /// The line that tiles of a whole program start from, and the one that they end with.
 const BEFORE: Arrays = Arrays { names: &["before"], ..LINE };
 const AFTER: Arrays = Arrays { names: &["after"], ..LINE };
 /// Image and result of each blur.
 const INTERLEAVED: [Arrays; 2] = [
-    Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 2)] },
-    Arrays { names: &["out"], leading: &[], axes: &[(0, -2), (0, 0)] },
+    Arrays { names: &["image"], axes: &[(0, 0), (0, 2)], ..Arrays::NONE },
+    Arrays { names: &["out"], axes: &[(0, -2), (0, 0)], ..Arrays::NONE },
 ];
 const TILED: [Arrays; 2] = [
-    Arrays { names: &["image"], leading: &[], axes: &[(0, 2), (0, 0)] },
-    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, -2)] },
+    Arrays { names: &["image"], axes: &[(0, 2), (0, 0)], ..Arrays::NONE },
+    Arrays { names: &["out"], axes: &[(0, 0), (0, -2)], ..Arrays::NONE },
 ];
 /// Image and result of the unsharp mask, in three colours, and of Harris.
 const COLOURS: [Arrays; 2] = [
-    Arrays { names: &["image"], leading: &[3], axes: &[(0, 4), (0, 4)] },
-    Arrays { names: &["out"], leading: &[3], axes: &[(0, 0), (0, 0)] },
+    Arrays { names: &["image"], leading: &[3], axes: &[(0, 4), (0, 4)], ..Arrays::NONE },
+    Arrays { names: &["out"], leading: &[3], axes: &[(0, 0), (0, 0)], ..Arrays::NONE },
 ];
 const PLANE: [Arrays; 2] = [
-    Arrays { names: &["image"], leading: &[], axes: &[(0, 4), (0, 4)] },
-    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, 0)] },
+    Arrays { names: &["image"], axes: &[(0, 4), (0, 4)], ..Arrays::NONE },
+    Arrays { names: &["out"], axes: &[(0, 0), (0, 0)], ..Arrays::NONE },
 ];
 /// Image and result of the blur of bytes.
 const SQUARES: [Arrays; 2] = [
-    Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 0)] },
-    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, 0)] },
+    Arrays { names: &["image"], axes: &[(0, 0), (0, 0)], ..Arrays::NONE },
+    Arrays { names: &["out"], axes: &[(0, 0), (0, 0)], ..Arrays::NONE },
 ];
+/// Image and result where three colours lie beside each other.
+const PIXELS: [Arrays; 2] =
+    [Arrays { names: &["image"], trailing: &[3], ..GRID }, Arrays { names: &["out"], trailing: &[3], ..GRID }];
+const GRAY: [Arrays; 2] = [PIXELS[0], Arrays { names: &["out"], ..GRID }];
+const HALF: [Arrays; 2] = [Arrays { times: 2, ..PIXELS[0] }, PIXELS[1]];
+/// Images and result of four colours.
+const OVER: [Arrays; 2] =
+    [Arrays { names: &["front", "back"], trailing: &[4], ..GRID }, Arrays { names: &["out"], trailing: &[4], ..GRID }];
 /// Some thousand roundings of doubles.
 const TOLERANCE: f64 = 1e-12;
 /// Some ten roundings of single-precision numbers.
@@ -179,6 +187,19 @@ const fn bytes(kernel: &'static str, prefix: &'static str, [given, results]: [Ar
     Source { prefix, given, results, scalars: &[], tolerance: 0.0, ..source }
 }
 
+/// Stages of floats or bytes, and steps of bytes with permutations of colours.
+const fn colours(
+    kernel: &'static str,
+    prefix: &'static str,
+    layouts: &'static [&'static str],
+    [given, results]: [Arrays; 2],
+) -> Source {
+    let source = Source { file: "colours.c", text: include_str!("../../c/colours.c"), ..grid(kernel, ROWS, GRID) };
+    Source { prefix, layouts, given, results, scalars: &[], tolerance: 0.0, ..source }
+}
+
+const STAGED: &[&str] = &["c-naive", "c-rows"];
+const SHUFFLED: &[&str] = &["c-naive", "c-shuffles"];
 const MASK: &[&str] = &["threshold", "weight"];
 const SQUARE: &[&str] = &["N", "N"];
 const CUBE: &[&str] = &["N", "N", "N"];
@@ -186,7 +207,7 @@ const CUBE: &[&str] = &["N", "N", "N"];
 /// Two grids, and diamonds with and without several rows at a time.
 const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
 
-static SOURCES: [Source; 28] = [
+static SOURCES: [Source; 34] = [
     line("heat-1d"),
     tiled("heat-1d", "line/", &["c-diamond", "c-registers"], N, LINE),
     published("heat-1d", &["c-parallelograms"]),
@@ -224,6 +245,16 @@ static SOURCES: [Source; 28] = [
     pipeline("harris-f32", "harris/f32/", PLANE, &["k"], SINGLE_TOLERANCE),
     bytes("life", "life/", [GRID; 2]),
     bytes("blur-u8", "blur/", SQUARES),
+    colours("blur-rgb-u8", "blur-u8/", STAGED, PIXELS),
+    Source { tolerance: SINGLE_TOLERANCE, ..colours("blur-rgb-f32", "blur-f32/", STAGED, PIXELS) },
+    Source {
+        scalars: &["amount"],
+        tolerance: SINGLE_TOLERANCE,
+        ..colours("unsharp-rgb-f32", "unsharp/", STAGED, PIXELS)
+    },
+    colours("gray-rgb-u8", "gray/", SHUFFLED, GRAY),
+    colours("half-rgb-u8", "half/", SHUFFLED, HALF),
+    colours("over-rgba-u8", "over/", SHUFFLED, OVER),
 ];
 
 /// Every source; one file may appear for several kernels.

@@ -136,6 +136,15 @@ fn cells_of_bytes_match() {
     check(&["life", "blur-u8"], &[(3, 5), (37, 9), (520, 3)]);
 }
 
+/// Rows of fewer and of more pixels than permutations take at once, and fewer of them than threads.
+#[test]
+fn colours_beside_each_other_match() {
+    let staged = ["blur-rgb-u8", "blur-rgb-f32", "unsharp-rgb-f32"];
+    check_sizes(&staged, &[(vec![4, 4], 1), (vec![7, 91], 1), (vec![37, 5], 1)]);
+    let shuffled = ["gray-rgb-u8", "half-rgb-u8", "over-rgba-u8"];
+    check_sizes(&shuffled, &[(vec![1, 1], 1), (vec![5, 211], 1), (vec![2, 64], 1)]);
+}
+
 #[test]
 fn arguments_that_do_not_fit_are_errors() {
     let Ok(mut loops) = CLoops::new() else { return };

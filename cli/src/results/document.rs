@@ -44,7 +44,8 @@ with each call, as ours do.
 ";
 
 const IMAGES: &str = "\
-Blurs, unsharp masks and Harris corners of large images, in both precisions. Columns are those of `quick`.
+Blurs, unsharp masks and Harris corners of large images, in both precisions; and images whose colours lie beside each
+other, mostly of bytes. Columns are those of `quick`.
 ";
 
 const BYTES: &str =
