@@ -4,8 +4,8 @@
  * Kernels:
  *   blur-u8/   three colours; binomial sums along rows, in 16 bits, then across them, the nearest pixels around the image
  *   blur-f32/  the same in floats
- *   unsharp/   three floats; five binomial weights along rows, five across them, each pixel moved away from that by a
- *              scalar, amount, and limited to 0 .. 1
+ *   unsharp/   three floats, image [ny+4][nx+4]; five binomial weights along rows, five across them, each pixel moved away
+ *              from that by a scalar, amount, and limited to 0 .. 1
  *   gray/      three bytes weighted to one
  *   half/      means of two by two pixels of three bytes; sizes are those of the result
  *   over/      two images of four bytes, the first over the second by its fourth colour
@@ -48,6 +48,8 @@ static int64_t cells_of_result(const struct colours *p)
 
 static int64_t cells_of_image(const struct colours *p)
 {
+    if (p->kind == UNSHARP)
+        return (p->ny + 4) * (p->nx + 4) * COLOURS;
     return p->ny * p->nx * (p->kind == OVER ? 4 : p->kind == HALF ? 4 * COLOURS : COLOURS);
 }
 
@@ -80,76 +82,66 @@ ALWAYS_INLINE float limited(float value)
     return value < 1.0f ? value : 1.0f;
 }
 
-/* The blur along the row of a cell near an end of its row. */
-static float wide_near_end(const float *row, int64_t i, int64_t nx)
-{
-    const float *pixel = row + i % COLOURS;
-    const int64_t x = i / COLOURS, last = nx - 1;
-    return five(pixel[COLOURS * greatest(x - 2, 0)], pixel[COLOURS * greatest(x - 1, 0)], pixel[COLOURS * x],
-                pixel[COLOURS * least(x + 1, last)], pixel[COLOURS * least(x + 2, last)]);
-}
-
 /* The blur along a row of the image. */
-static void wide_row(float *restrict to, const float *restrict row, int64_t nx)
-{
-    const int64_t n = COLOURS * nx, margin = 2 * COLOURS;
-    for (int64_t i = 0; i < margin; i++)
-        to[i] = wide_near_end(row, i, nx);
-    for (int64_t i = margin; i < n - margin; i++)
-        to[i] = five(row[i - 6], row[i - 3], row[i], row[i + 3], row[i + 6]);
-    for (int64_t i = greatest(n - margin, margin); i < n; i++)
-        to[i] = wide_near_end(row, i, nx);
-}
-
-static void sharpen_row(float *restrict to, const float *restrict row, const float *restrict a, const float *restrict b,
-                        const float *restrict c, const float *restrict d, const float *restrict e, float amount, int64_t n)
+static void wide_row(float *restrict to, const float *restrict row, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = limited(row[i] + amount * (row[i] - five(a[i], b[i], c[i], d[i], e[i])));
+        to[i] = five(row[i], row[i + 3], row[i + 6], row[i + 9], row[i + 12]);
 }
 
-static void blurred_row(float *restrict to, const float *restrict a, const float *restrict b, const float *restrict c,
-                        const float *restrict d, const float *restrict e, int64_t n)
+static void blurred_row(float *restrict to, const float *restrict a, int64_t row, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = five(a[i], b[i], c[i], d[i], e[i]);
+        to[i] = five(a[i], a[i + row], a[i + 2 * row], a[i + 3 * row], a[i + 4 * row]);
+}
+
+static void sharpen_row(float *restrict to, const float *restrict pixels, const float *restrict blurred, float amount,
+                        int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = limited(pixels[i] + amount * (pixels[i] - blurred[i]));
+}
+
+/* A row of the result, of four rows of the first blur and of the row of the image whose blur takes the place of the
+ * first of them. */
+static void unsharp_row(float *restrict to, const float *restrict pixels, const float *restrict row,
+                        float *restrict oldest, const float *restrict b, const float *restrict c,
+                        const float *restrict d, float amount, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float newest = five(row[i], row[i + 3], row[i + 6], row[i + 9], row[i + 12]);
+        to[i] = limited(pixels[i] + amount * (pixels[i] - five(oldest[i], b[i], c[i], d[i], newest)));
+        oldest[i] = newest;
+    }
 }
 
 static void unsharp(const struct colours *p)
 {
-    const int64_t n = COLOURS * p->nx, last = p->ny - 1;
+    const int64_t n = COLOURS * p->nx, pitch = n + 4 * COLOURS, row = p->row;
     const float *image = (const float *)p->image.data;
-    float *result = (float *)p->result.data, *temporary = (float *)p->temporary.data;
+    float *result = (float *)p->result.data, *wide = (float *)p->temporary.data;
 #pragma omp parallel num_threads(p->threads)
     if (p->is_naive) {
-        float *blurred = temporary + p->ny * p->row;
+        float *blurred = wide + (p->ny + 4) * row;
+#pragma omp for schedule(static)
+        for (int64_t y = 0; y < p->ny + 4; y++)
+            wide_row(wide + y * row, image + y * pitch, n);
 #pragma omp for schedule(static)
         for (int64_t y = 0; y < p->ny; y++)
-            wide_row(temporary + y * p->row, image + y * n, p->nx);
+            blurred_row(blurred + y * row, wide + y * row, row, n);
 #pragma omp for schedule(static)
         for (int64_t y = 0; y < p->ny; y++)
-            blurred_row(blurred + y * p->row, temporary + greatest(y - 2, 0) * p->row,
-                        temporary + greatest(y - 1, 0) * p->row, temporary + y * p->row,
-                        temporary + least(y + 1, last) * p->row, temporary + least(y + 2, last) * p->row, n);
-#pragma omp for schedule(static)
-        for (int64_t y = 0; y < p->ny; y++)
-            for (int64_t i = 0; i < n; i++) {
-                const float pixel = image[y * n + i];
-                result[y * n + i] = limited(pixel + p->amount * (pixel - blurred[y * p->row + i]));
-            }
+            sharpen_row(result + y * n, image + (y + 2) * pitch + 2 * COLOURS, blurred + y * row, p->amount, n);
     } else {
         const int64_t thread = own_thread(), begin = share(p->ny, thread, p->threads),
                       end = share(p->ny, thread + 1, p->threads);
-        float *ring = temporary + thread * p->stride;
-        for (int64_t y = greatest(begin - 2, 0); y < begin + 2 && y <= last; y++)
-            wide_row(ring + y % 5 * p->row, image + y * n, p->nx);
-        for (int64_t y = begin; y < end; y++) {
-            if (y + 2 <= last)
-                wide_row(ring + (y + 2) % 5 * p->row, image + (y + 2) * n, p->nx);
-            sharpen_row(result + y * n, image + y * n, ring + greatest(y - 2, 0) % 5 * p->row,
-                        ring + greatest(y - 1, 0) % 5 * p->row, ring + y % 5 * p->row,
-                        ring + least(y + 1, last) % 5 * p->row, ring + least(y + 2, last) % 5 * p->row, p->amount, n);
-        }
+        float *ring = wide + thread * p->stride;
+        for (int64_t y = begin; y < begin + 4; y++)
+            wide_row(ring + y % 4 * row, image + y * pitch, n);
+        for (int64_t y = begin; y < end; y++)
+            unsharp_row(result + y * n, image + (y + 2) * pitch + 2 * COLOURS, image + (y + 4) * pitch,
+                        ring + y % 4 * row, ring + (y + 1) % 4 * row, ring + (y + 2) % 4 * row,
+                        ring + (y + 3) % 4 * row, p->amount, n);
     }
 }
 
@@ -315,8 +307,9 @@ static int open_fields(struct colours *p)
     const int64_t size = size_of(p), is_staged = p->kind <= UNSHARP;
     /* Whole cache lines and another one, so that threads do not share any. */
     p->row = (COLOURS * p->nx + 127) / 64 * 64;
-    p->stride = 5 * p->row;
-    const int64_t rows = !is_staged ? 0 : p->is_naive ? (p->kind == UNSHARP ? 2 : 1) * p->ny : 5 * p->threads;
+    p->stride = 4 * p->row;
+    const int64_t naive_rows = p->kind == UNSHARP ? 2 * p->ny + 4 : p->ny;
+    const int64_t rows = !is_staged ? 0 : p->is_naive ? naive_rows : 4 * p->threads;
     return field_open(&p->image, (cells_of_image(p) * size + 7) / 8) &&
            field_open(&p->back, p->kind == OVER ? (cells_of_image(p) * size + 7) / 8 : 1) &&
            field_open(&p->result, (cells_of_result(p) * size + 7) / 8) &&
@@ -339,7 +332,7 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
 {
     static const char *const prefixes[KINDS] = {[BLUR_U8] = "blur-u8/", [BLUR_F32] = "blur-f32/", [UNSHARP] = "unsharp/",
                                                 [GRAY] = "gray/",       [HALF] = "half/",         [OVER] = "over/"};
-    static const int64_t least_sizes[KINDS] = {[BLUR_U8] = 2, [BLUR_F32] = 2, [UNSHARP] = 4,
+    static const int64_t least_sizes[KINDS] = {[BLUR_U8] = 2, [BLUR_F32] = 2, [UNSHARP] = 1,
                                                [GRAY] = 1,    [HALF] = 1,     [OVER] = 1};
     enum kind kind = 0;
     while (kind < KINDS && strncmp(variant, prefixes[kind], strlen(prefixes[kind])))

@@ -85,6 +85,7 @@ const SQUARES: [Arrays; 2] = [
 /// Image and result where three colours lie beside each other.
 const PIXELS: [Arrays; 2] =
     [Arrays { names: &["image"], trailing: &[3], ..GRID }, Arrays { names: &["out"], trailing: &[3], ..GRID }];
+const MASKED: [Arrays; 2] = [Arrays { axes: &[(0, 4), (1, 4)], ..PIXELS[0] }, PIXELS[1]];
 const GRAY: [Arrays; 2] = [PIXELS[0], Arrays { names: &["out"], ..GRID }];
 const HALF: [Arrays; 2] = [Arrays { times: 2, ..PIXELS[0] }, PIXELS[1]];
 /// Images and result of four colours.
@@ -250,7 +251,7 @@ static SOURCES: [Source; 34] = [
     Source {
         scalars: &["amount"],
         tolerance: SINGLE_TOLERANCE,
-        ..colours("unsharp-rgb-f32", "unsharp/", STAGED, PIXELS)
+        ..colours("unsharp-rgb-f32", "unsharp/", STAGED, MASKED)
     },
     colours("gray-rgb-u8", "gray/", SHUFFLED, GRAY),
     colours("half-rgb-u8", "half/", SHUFFLED, HALF),
