@@ -23,9 +23,9 @@ use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Stmt};
 use crate::schedule::automatic::domains::relates;
 use crate::schedule::automatic::estimate::Sweep;
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
-use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
 use crate::schedule::automatic::shapes::{CELLS_OF_COLUMNS, Draft, Found, Shapes};
+use crate::schedule::automatic::strides::Strided;
 
 /// Vectors in a block of rows that are in a cache: so many chains run side by side. Shows in `run tridiagonal-rows
 /// --schedule auto --set NY=200 --set NX=200`.
@@ -237,8 +237,10 @@ impl Shapes<'_> {
     /// Accesses of an instance that are put into lanes one by one, where some of a dimension share a pass.
     fn strided(&self, kernel: &Kernel, stmt: usize, lanes: usize, pass: Option<usize>) -> f64 {
         let coordinate = |dim: usize| &self.space.coordinates[stmt][dim];
-        let (all, moving) = strided_accesses(kernel, &kernel.stmts()[stmt], coordinate(lanes), pass.map(coordinate));
-        moving as f64 + (all - moving) as f64 / ROWS_OF_A_PASS as f64
+        let stmt = &kernel.stmts()[stmt];
+        let found = self.workload.strides.accesses(kernel, stmt, coordinate(lanes), pass.map(coordinate));
+        let Strided { alone, moving, .. } = found;
+        moving as f64 + (alone - moving) as f64 / ROWS_OF_A_PASS as f64
     }
 
     /// Rows of a block, or cells of a part of rows. Blocks that do not stay in a core's own caches are one vector: of more

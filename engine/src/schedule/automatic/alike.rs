@@ -37,6 +37,15 @@ pub(super) fn paces(coordinates: &[Vec<Affine>]) -> Vec<usize> {
 
 /// How far apart neighbouring places of a coordinate are; of one that stands still, 1.
 pub(super) fn stride(coordinate: &Affine) -> u64 {
+    steps(coordinate).max().unwrap_or(1)
+}
+
+/// The same along the iterator that goes on by the fewest places.
+pub(super) fn least_stride(coordinate: &Affine) -> u64 {
+    steps(coordinate).min().unwrap_or(1)
+}
+
+fn steps(coordinate: &Affine) -> impl Iterator<Item = u64> {
     let iterators = coordinate.terms().filter(|(term, _)| matches!(term, Term::Iter(_)));
-    iterators.map(|(_, by)| by.unsigned_abs()).max().unwrap_or(1)
+    iterators.map(|(_, by)| by.unsigned_abs())
 }

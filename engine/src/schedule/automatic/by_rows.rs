@@ -23,7 +23,7 @@ impl Shapes<'_> {
         let mut barriers = 1;
         // Steps come first, even where there is nothing else.
         for dim in 0..self.last().max(self.outer()) {
-            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            let Some(rows) = self.next(&mut open.clone(), dim) else { return Ok(None) };
             for row in rows {
                 let kind = self.kind(&row, is_parallel && !has_parallel, &open);
                 if kind == DimKind::Parallel {
@@ -95,7 +95,7 @@ impl Shapes<'_> {
         draft.push(DimKind::Parallel, self.map(&along, |value, _| value.floor_div(width))?);
         let (mut temps_held, mut outside) = (0.0, cells / width as f64);
         for dim in self.outer()..self.last() {
-            let Some(rows) = open.next(dim) else { return Ok(None) };
+            let Some(rows) = self.next(&mut open, dim) else { return Ok(None) };
             for row in rows {
                 self.hold(&row, &mut outside, &mut temps_held);
                 draft.push(DimKind::Sequential, self.values(&row)?);
@@ -138,7 +138,7 @@ impl Shapes<'_> {
                 draft.push(DimKind::Overlapped, self.map(&along, |value, _| value.floor_div(size))?);
                 taken = Some((size, estimate(size)));
             }
-            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            let Some(rows) = self.next(&mut open.clone(), dim) else { return Ok(None) };
             for row in rows {
                 self.advance(&mut open, &row);
                 draft.push(DimKind::Sequential, self.values(&row)?);

@@ -11,7 +11,6 @@
 use crate::kernel::graph::{DimKind, Kernel};
 use crate::schedule::automatic::estimate::Sweep;
 use crate::schedule::automatic::fusion::{Open, Row};
-use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::shapes::{Draft, Found, Shapes};
 
 /// Cells that a row is behind the one above, at most. Shows in `explain` of a kernel that reads so far ahead above.
@@ -47,8 +46,8 @@ impl Shapes<'_> {
         draft.push(DimKind::Vector(lanes), self.values(&rows)?);
         let work = |number: usize| {
             let stmt = &kernel.stmts()[number];
-            let (strided, _) = strided_accesses(kernel, stmt, &self.space.coordinates[number][above], None);
-            let strided = strided as f64;
+            let rows = &self.space.coordinates[number][above];
+            let strided = self.workload.strides.accesses(kernel, stmt, rows, None).alone as f64;
             self.workload.work_with_strides(stmt, number, (strided, strided), f64::from(lanes))
         };
         let work = (0..self.stmts).map(work).sum();

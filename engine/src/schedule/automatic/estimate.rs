@@ -12,16 +12,15 @@ mod blocks;
 use crease_program::Interval;
 
 use crate::kernel::affine::Affine;
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
-use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
+use crate::schedule::automatic::alike::least_stride;
 use crate::schedule::automatic::chains::{Chains, chains};
 use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
-use crate::schedule::automatic::orders::strided_accesses;
 use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
+use crate::schedule::automatic::strides::{MOST_PACE, Strided, Strides, box_of, length};
 use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
 pub(super) use blocks::Block;
@@ -89,6 +88,9 @@ const USABLE: f64 = 0.75;
 /// further apart are put into their lanes one by one.
 const FEW_APART: i64 = 4;
 
+/// Vector registers of processors that take cells out of windows: those with AVX-512.
+const REGISTERS_WITH_WINDOWS: u32 = 32;
+
 /// What a kernel computes and moves.
 #[derive(Debug)]
 pub(super) struct Workload {
@@ -100,6 +102,14 @@ pub(super) struct Workload {
     pub(super) vector_registers: u32,
     /// Per statement, at every how many cells of a row it runs; none if no statement goes along rows.
     every: Vec<Option<i64>>,
+    /// How arrays are laid out.
+    pub(super) strides: Strides,
+    /// The largest of the numbers of places along a row that statements go on by, if it is small.
+    pace: u32,
+    /// Whether rows of a few cells are to go on from one to the next, each statement in a strip.
+    pub(super) has_short_rows: bool,
+    /// Whether all statements have the same iterations along the dimension before the last.
+    pub(super) has_rows_alike: bool,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
     /// How many dimensions are of space.
@@ -207,10 +217,13 @@ impl Workload {
                 && go_on(kernel, stmt, &space.coordinates[number], cells, cells_of);
             let (points, begun) = in_boxes(stmt, space.has_steps, is_one_strip, target.params)
                 .unwrap_or_else(|| (whole(first..dims) / among(stmt), rows() * STRIP_NS));
-            (points, (points * instance_ns(kernel, stmt) + begun, begun))
+            (points, ((points * instance_ns(kernel, stmt) + begun, begun), is_one_strip))
         };
-        let (points, work): (Vec<f64>, Vec<(f64, f64)>) = kernel.stmts().iter().enumerate().map(work).unzip();
+        let (points, work): (Vec<f64>, Vec<((f64, f64), bool)>) = kernel.stmts().iter().enumerate().map(work).unzip();
+        let (work, are_short): (Vec<(f64, f64)>, Vec<bool>) = work.into_iter().unzip();
         let (work, begun) = work.into_iter().unzip();
+        let across = |stmt: usize| space.extent(stmt, dims.saturating_sub(2), target.params);
+        let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
@@ -220,6 +233,10 @@ impl Workload {
             threads: target.threads as f64,
             lanes: lanes(kernel),
             vector_registers: target.machine.vector_registers,
+            strides: strides(kernel, target),
+            pace: if pace <= MOST_PACE { pace.max(1) as u32 } else { 1 },
+            has_short_rows: are_short.contains(&true),
+            has_rows_alike: (1..kernel.stmts().len()).all(|stmt| across(stmt) == across(0)),
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
             chains: vec![None; points.len()],
@@ -262,12 +279,18 @@ impl Workload {
     pub(super) fn with_strides(mut self, kernel: &Kernel, space: &CommonSpace) -> Workload {
         for (number, stmt) in kernel.stmts().iter().enumerate() {
             let Some(row) = space.coordinates[number].last() else { continue };
-            let (strided, _) = strided_accesses(kernel, stmt, row, None);
-            if strided > 0 && self.chains[number].is_none() {
-                let strided = strided as f64;
+            let Strided { alone, passed, .. } = self.strides.accesses(kernel, stmt, row, None);
+            if self.chains[number].is_some() {
+                continue;
+            }
+            if alone > 0 {
+                let alone = alone as f64;
                 let cells = self.extents.last().copied().unwrap_or(1.0);
-                self.work[number] = self.work_with_strides(stmt, number, (strided, strided), cells);
+                self.work[number] = self.work_with_strides(stmt, number, (alone, alone), cells);
                 self.begun[number] = 0.0;
+            } else {
+                // For each cell that is passed over, a load or store and a permutation.
+                self.work[number] += self.points[number] * 2.0 * passed * INSTRUCTION_NS / f64::from(self.lanes);
             }
         }
         self
@@ -410,7 +433,7 @@ impl Workload {
     /// lane by itself. Of rows that skip a few, as many cells are in lanes as fill a vector.
     pub(super) fn along_rows(&self) -> DimKind {
         if !self.skips_cells() {
-            return DimKind::Vector(self.lanes);
+            return DimKind::Vector(self.lanes * self.pace);
         }
         let apart =
             self.every.iter().map(|every| every.filter(|every| (2..=FEW_APART).contains(every))).max().flatten();
@@ -531,6 +554,12 @@ pub(super) fn instructions(stmt: &Stmt) -> f64 {
 }
 
 /// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in.
+/// How arrays are laid out, for vectors of this machine.
+pub(super) fn strides(kernel: &Kernel, target: &Target<'_>) -> Strides {
+    let has_windows = target.machine.vector_registers >= REGISTERS_WITH_WINDOWS;
+    Strides::of(kernel, if has_windows { FEW_APART } else { 1 }, target.params)
+}
+
 fn lanes(kernel: &Kernel) -> u32 {
     let arrays = kernel.arrays();
     let bits = arrays.iter().map(|array| array.element.value_type().bits()).max().unwrap_or(64);
@@ -543,24 +572,6 @@ fn step_bytes(array: &Array, dims: &[Option<usize>], has_steps: bool, params: &[
     let Some(ranges) = box_of(array, params) else { return 0.0 };
     let kept = ranges.iter().enumerate().filter(|(k, _)| !counts_steps(*k));
     kept.map(|(_, range)| length(*range)).product::<f64>() * array.element.bytes() as f64
-}
-
-/// Box of an index space; what is not bounded counts as one cell.
-fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
-    let n = array.index.len();
-    match bounding_box(&array.domain, n, params) {
-        Ok(found) => Some(found?.into_iter().map(|(min, max)| Interval::between(min, max)).collect()),
-        // A state's step has no bounds: the others are looked at for one step.
-        Err(_) => {
-            let at_start = Formula::eq(&Affine::iter(0), &Affine::constant(0));
-            let found = bounding_box(&array.domain.clone().and(at_start.ok()?), n, params).ok()??;
-            Some(found.into_iter().map(|(min, max)| Interval::between(min, max)).collect())
-        }
-    }
-}
-
-fn length(range: Interval) -> f64 {
-    range.extent().map_or(1.0, |extent| extent.max(0) as f64)
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ mod shapes;
 mod short_rows;
 mod sizes;
 mod space;
+mod strides;
 
 use crate::kernel::Cut;
 use crate::kernel::affine::AffineOverflow;
@@ -158,7 +159,7 @@ impl Beside {
         let by_index = workload(&space, &distances);
         let mut found = shapes::candidates(kernel, &space, &distances, &by_index, target.params)?;
         let mut has_lanes = false;
-        if let Some(order) = orders::unit_stride_last(kernel, &space) {
+        if let Some(order) = orders::unit_stride_last(kernel, &space, &by_index.strides) {
             let (space, distances) = (space.reordered(&order), orders::reordered(&distances, &order));
             let workload = workload(&space, &distances);
             has_lanes = workload.has_lanes();

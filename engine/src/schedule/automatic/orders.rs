@@ -10,12 +10,13 @@
 //! Source: Kennedy and McKinley, Optimizing for parallelism and data locality (1992), for the order of loops by what is
 //! consecutive in the innermost one.
 
-use crate::kernel::affine::{Affine, AffineOverflow};
-use crate::kernel::graph::{Kernel, Role, Stmt};
+use crate::kernel::affine::AffineOverflow;
+use crate::kernel::graph::{Kernel, Stmt};
 use crate::schedule::automatic::alike::stride;
 use crate::schedule::automatic::distances::{Distance, distances};
 use crate::schedule::automatic::fusion::Open;
 use crate::schedule::automatic::space::CommonSpace;
+use crate::schedule::automatic::strides::{MOST_PACE, Strides};
 
 /// The space in which all sweeps go forwards, and its distances; none if they do in this one, or nothing helps.
 ///
@@ -65,7 +66,7 @@ fn first_backwards(space: &CommonSpace, distances: &[Distance]) -> Option<(usize
 
 /// The dimensions in the order in which the innermost one strides over the fewest cells of arrays whose layout is given;
 /// none if the last one does.
-pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<Vec<usize>> {
+pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace, strides: &Strides) -> Option<Vec<usize>> {
     let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
     let strided = |dim: usize| -> f64 {
         let of_stmt = |(number, stmt): (usize, &Stmt)| {
@@ -75,13 +76,13 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
             // What does not move along it has no lanes at all.
             let stands = (0..stmt.iters.len()).all(|iter| coordinate.iter_coefficient(iter) == 0);
             let accesses = || stmt.reads().count() + stmt.assigns.len() + 1;
-            let strided = if stands { accesses() } else { strided_accesses(kernel, stmt, coordinate, None).0 };
+            let strided = if stands { accesses() } else { strides.accesses(kernel, stmt, coordinate, None).alone };
             instances * strided as f64
         };
         kernel.stmts().iter().enumerate().map(of_stmt).sum()
     };
-    // Lanes are next to each other: no dimension in which a statement takes every second place.
-    let is_dense = |dim: &usize| space.coordinates.iter().all(|of_stmt| stride(&of_stmt[*dim]) <= 1);
+    // Lanes are near each other: blocks of a dimension in which a statement takes every second place are twice as wide.
+    let is_dense = |dim: &usize| space.coordinates.iter().all(|of_stmt| stride(&of_stmt[*dim]) <= MOST_PACE);
     let dense = (first..=last).rev().filter(|dim| *dim == last || is_dense(dim));
     let innermost = dense.min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
     (innermost != last).then(|| (0..=last).filter(|dim| *dim != innermost).chain([innermost]).collect())
@@ -94,31 +95,6 @@ pub(super) fn outermost(space: &CommonSpace) -> impl Iterator<Item = Vec<usize>>
         let others = (first..=last).filter(move |&other| other != dim);
         (0..first).chain([dim]).chain(others).collect()
     })
-}
-
-/// Accesses of a statement to inputs, outputs and states that do not go from cell to cell, nor stay, as a coordinate
-/// does; and those of them that move with another one, if there is one. Temporary arrays are laid out as the schedule
-/// has it.
-pub(super) fn strided_accesses(
-    kernel: &Kernel,
-    stmt: &Stmt,
-    coordinate: &Affine,
-    other: Option<&Affine>,
-) -> (usize, usize) {
-    let moving = |coordinate: &Affine| -> Vec<usize> {
-        (0..stmt.iters.len()).filter(|&iter| coordinate.iter_coefficient(iter) != 0).collect()
-    };
-    let (along, across) = (moving(coordinate), other.map(moving));
-    let moves = |iters: &[usize], e: &Affine| iters.iter().any(|&iter| e.iter_coefficient(iter) != 0);
-    let is_strided = |index: &[Affine]| {
-        let Some((last, others)) = index.split_last() else { return false };
-        others.iter().any(|e| moves(&along, e)) || along.iter().any(|&iter| last.iter_coefficient(iter).abs() > 1)
-    };
-    let written = stmt.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
-    let given = stmt.reads().chain(written).filter(|(array, _)| kernel.array(*array).role != Role::Temp);
-    let strided: Vec<_> = given.map(|(_, index)| index).filter(|index| is_strided(index)).collect();
-    let is_moved = |index: &&&[Affine]| across.as_ref().is_none_or(|iters| index.iter().any(|e| moves(iters, e)));
-    (strided.len(), strided.iter().filter(is_moved).count())
 }
 
 /// Distances in the dimensions in another order.
@@ -171,7 +147,7 @@ mod tests {
                 S[i, j, k] for 0 <= i, j, k < N { c[i,j,k+1] = c[i,j,k] + a[i,k] * b[k,j] }
                 D[i, j] for 0 <= i, j < N { d[i,j] = c[i,j,N] } }";
             let (kernel, space) = space_of(&text.replace("b[k,j] }", &format!("{factor} }}")), &[100]);
-            unit_stride_last(&kernel, &space)
+            unit_stride_last(&kernel, &space, &Strides::of(&kernel, 1, &[100]))
         };
         assert_eq!(product(false), Some(vec![0, 2, 1]));
         assert_eq!(product(true), None);

@@ -110,7 +110,9 @@ pub(super) fn candidates(
     if matches!(found[1], Ok(None)) {
         found.push(shapes.columns());
     }
-    if let Some(left) = time_left(kernel, space, workload)? {
+    // Rows of a few cells that go on from one to the next are whole in one strip, not four in each.
+    let left = if workload.has_short_rows { None } else { time_left(kernel, space, workload)? };
+    if let Some(left) = left {
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
         found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
@@ -384,10 +386,25 @@ impl Shapes<'_> {
         Ok(true)
     }
 
+    /// The next row over a dimension, and what comes before it: groups, where shifts do not do. In front of rows of a few
+    /// cells, which go on from one to the next if one strip has them all, what does not share its strip is apart.
+    pub(super) fn next(&self, open: &mut Open<'_>, dim: usize) -> Option<Vec<Row>> {
+        if dim + 1 == self.last() && self.workload.has_short_rows {
+            let share = |row: &Row| matches!(row, Row::Dim { shifts, .. } if shifts.iter().all(|s| *s == shifts[0]));
+            let is_shared = self.workload.has_rows_alike
+                && open.clone().next(dim).is_some_and(|rows| rows.len() == 1 && rows.iter().all(share));
+            if !is_shared && let Some(positions) = open.positions() {
+                let rows = open.next(dim)?;
+                return Some([positions].into_iter().chain(rows).collect());
+            }
+        }
+        open.next(dim)
+    }
+
     /// Dimensions between the outermost of space and the last.
     pub(super) fn middle(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
         for dim in self.outer() + 1..self.last() {
-            let Some(rows) = open.next(dim) else { return Ok(false) };
+            let Some(rows) = self.next(open, dim) else { return Ok(false) };
             for row in rows {
                 draft.push(DimKind::Sequential, self.values(&row)?);
             }

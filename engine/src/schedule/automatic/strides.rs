@@ -1,0 +1,104 @@
+//! Strides: how far apart in memory the cells are that a statement takes along a dimension.
+//!
+//! In: a kernel's arrays at some sizes, a statement's accesses, a coordinate.   Out: how many of the accesses are put into
+//! lanes one by one, and how many cells the others pass over: given arrays are laid out row after row, and of cells a
+//! few apart vectors take what lies between them along, in a window.
+
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
+use crate::kernel::points::bounding_box;
+use crease_program::Interval;
+
+/// Where statements take every second place of a row, blocks of lanes are twice as wide, and so on up to this.
+pub(super) const MOST_PACE: u64 = 4;
+
+/// How arrays are laid out, and what vectors take of them.
+#[derive(Clone, Debug)]
+pub(super) struct Strides {
+    /// Per array, how many cells the next place along each of its indices is away.
+    of_arrays: Vec<Vec<f64>>,
+    /// Cells as far apart at most lie in windows, out of which vectors take them together.
+    window: f64,
+}
+
+/// Accesses of a statement that do not go from cell to cell, nor stay, as a coordinate does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Strided {
+    /// Whose cells are put into lanes one by one.
+    pub(super) alone: usize,
+    /// Those of them that move with another coordinate, if there is one.
+    pub(super) moving: usize,
+    /// Cells of windows that are passed over, for each that is taken.
+    pub(super) passed: f64,
+}
+
+impl Strides {
+    /// Of a kernel at these sizes, where vectors take windows of so many cells for each lane.
+    pub(super) fn of(kernel: &Kernel, window: i64, params: &[i64]) -> Strides {
+        let strides = |id| -> Vec<f64> {
+            let array = kernel.array(id);
+            let lengths = box_of(array, params).map(|found| found.into_iter().map(length).collect::<Vec<f64>>());
+            let lengths = lengths.unwrap_or_else(|| vec![f64::INFINITY; array.index.len()]);
+            (0..lengths.len()).map(|k| lengths[k + 1..].iter().product()).collect()
+        };
+        Strides { of_arrays: kernel.array_ids().map(strides).collect(), window: window as f64 }
+    }
+
+    /// What a statement takes of inputs, outputs and states. Temporary arrays are laid out as the schedule has it.
+    pub(super) fn accesses(
+        &self,
+        kernel: &Kernel,
+        stmt: &Stmt,
+        coordinate: &Affine,
+        other: Option<&Affine>,
+    ) -> Strided {
+        let moving = |coordinate: &Affine| -> Vec<usize> {
+            (0..stmt.iters.len()).filter(|&iter| coordinate.iter_coefficient(iter) != 0).collect()
+        };
+        let (along, across) = (moving(coordinate), other.map(moving));
+        let moves = |iters: &[usize], e: &Affine| iters.iter().any(|&iter| e.iter_coefficient(iter) != 0);
+        // Of the iterators that move, as if each went on alone, the farthest.
+        let cells = |array: ArrayId, index: &[Affine], iter: usize| -> f64 {
+            let strides = &self.of_arrays[array.index()];
+            let product = |(e, stride): (&Affine, &f64)| match e.iter_coefficient(iter) {
+                0 => 0.0,
+                c => c as f64 * stride,
+            };
+            index.iter().zip(strides).map(product).sum::<f64>().abs()
+        };
+        let written = stmt.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
+        let given = stmt.reads().chain(written).filter(|(array, _)| kernel.array(*array).role != Role::Temp);
+        let mut found = Strided::default();
+        for (array, index) in given {
+            let stride = along.iter().map(|&iter| cells(array, index, iter)).fold(0.0, f64::max);
+            if stride > self.window {
+                found.alone += 1;
+                let is_moved = across.as_ref().is_none_or(|iters| index.iter().any(|e| moves(iters, e)));
+                found.moving += usize::from(is_moved);
+            } else if stride > 1.0 {
+                found.passed += stride - 1.0;
+            }
+        }
+        found
+    }
+}
+
+/// Box of an index space; what is not bounded counts as one cell.
+pub(super) fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
+    let n = array.index.len();
+    match bounding_box(&array.domain, n, params) {
+        Ok(found) => Some(found?.into_iter().map(|(min, max)| Interval::between(min, max)).collect()),
+        // A state's step has no bounds: the others are looked at for one step.
+        Err(_) => {
+            let at_start = Formula::eq(&Affine::iter(0), &Affine::constant(0));
+            let found = bounding_box(&array.domain.clone().and(at_start.ok()?), n, params).ok()??;
+            Some(found.into_iter().map(|(min, max)| Interval::between(min, max)).collect())
+        }
+    }
+}
+
+/// Iterations or places of a range; one where it has no ends.
+pub(super) fn length(range: Interval) -> f64 {
+    range.extent().map_or(1.0, |extent| extent.max(0) as f64)
+}
