@@ -42,13 +42,13 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Whether what happens here to a cell comes before what happens at `next` to the cell at its place one step later, or
-    /// at the same time, as where an instance replaces what it reads.
-    pub(super) fn precedes_next_step(&self, next: &Event, dims: &[DimKind]) -> bool {
+    /// Whether what happens here to a cell comes before what happens at `next` to the cell at its place so many `steps`
+    /// later, or at the same time, as where an instance replaces what it reads.
+    pub(super) fn precedes_later_step(&self, next: &Event, steps: i64, dims: &[DimKind]) -> bool {
         // Floors whose differences are known, as nothing comes later.
         let mut known: Vec<Tile<'_>> = Vec::new();
         for ((here, there), kind) in self.time.iter().zip(&next.time).zip(dims) {
-            let Some((later, tiles)) = here.to_next_step(there, &known) else { return false };
+            let Some((later, tiles)) = here.to_later_step(there, steps, &known) else { return false };
             match kind {
                 _ if later == Interval::point(0) => {}
                 DimKind::Sequential if later.min > 0 => return true,
@@ -60,8 +60,8 @@ impl Event {
     }
 }
 
-/// A floor, the remainders of what is divided, here and there, and by how much one step further is later beyond what
-/// quotients tell: if remainders grow, by 0 or 1, else by -1 or 0.
+/// A floor, the remainders of what is divided, here and there, and by how much there is later beyond what quotients tell:
+/// if remainders grow, by 0 or 1, else by -1 or 0.
 struct Tile<'a> {
     floor: &'a Floor,
     remainders: (i64, i64),
@@ -182,15 +182,20 @@ impl Component {
         Some(Component { linear, constant: e.constant_part(), params: params(e), floors })
     }
 
-    /// How much later it is there, where the first index is one more, and what its floors tell if that is as little as can
-    /// be, from what is `known` of some.
-    fn to_next_step<'a>(&'a self, there: &Component, known: &[Tile<'_>]) -> Option<(Interval, Vec<Tile<'a>>)> {
-        let step = |linear: &[i64]| linear.first().copied().unwrap_or(0);
-        let whole = there.constant.checked_sub(self.constant)?.checked_add(step(&self.linear))?;
+    /// How much later it is there, where the first index is so many `steps` more, and what its floors tell if that is as
+    /// little as can be, from what is `known` of some.
+    fn to_later_step<'a>(
+        &'a self,
+        there: &Component,
+        steps: i64,
+        known: &[Tile<'_>],
+    ) -> Option<(Interval, Vec<Tile<'a>>)> {
+        let later_by = |linear: &[i64]| linear.first().copied().unwrap_or(0).checked_mul(steps);
+        let whole = there.constant.checked_sub(self.constant)?.checked_add(later_by(&self.linear)?)?;
         let (mut later, mut tiles) = (Interval::point(whole), Vec::new());
         for (floor, there) in self.floors.iter().zip(&there.floors) {
             let by = |times: i64| Some(Interval::point(times.checked_mul(floor.factor)?));
-            let (here, there) = (floor.constant, there.constant.checked_add(step(&floor.linear))?);
+            let (here, there) = (floor.constant, there.constant.checked_add(later_by(&floor.linear)?)?);
             later = later + by(there.div_euclid(floor.divisor).checked_sub(here.div_euclid(floor.divisor))?)?;
             let remainders = (here.rem_euclid(floor.divisor), there.rem_euclid(floor.divisor));
             let is_same = |tile: &&Tile<'_>| {

@@ -59,15 +59,15 @@ pub(crate) fn may_tell(model: &Model<'_, '_>, array: ArrayId) -> Result<bool, An
     Ok(Events::of(model, array)?.is_some())
 }
 
-/// Whether each cell of a state seems to be read for the last time before the next step's value is written to its place, or
-/// along with that, as far as times tell: one step of it is enough then, if the checker proves it.
-pub(crate) fn one_step_may_do(model: &Model<'_, '_>, array: ArrayId) -> Result<bool, AnalysisError> {
+/// Whether each cell of a state seems to be read for the last time before the value of so many `steps` later is written to
+/// its place, or along with that, as far as times tell: so many steps of it are enough then, if the checker proves it.
+pub(crate) fn steps_may_do(model: &Model<'_, '_>, array: ArrayId, steps: i64) -> Result<bool, AnalysisError> {
     if model.kernel.array(array).role != Role::State {
         return Ok(false);
     }
     let Some(Events { reads, writes }) = Events::of(model, array)? else { return Ok(false) };
     let dims = &model.schedule.dims;
-    Ok(reads.iter().all(|read| writes.iter().all(|write| read.precedes_next_step(write, dims))))
+    Ok(reads.iter().all(|read| writes.iter().all(|write| read.precedes_later_step(write, steps, dims))))
 }
 
 /// How many values each index has, where there is a first and a last; none unless the cells are all in between.

@@ -55,6 +55,11 @@ impl Candidate {
         self.bytes <= other.bytes && self.access <= other.access
     }
 
+    /// Whether no candidate is preferred to it because accesses are faster.
+    pub(super) fn is_reached_as_fast_as_can_be(&self) -> bool {
+        (self.access / COST_STEP).round() <= (1.0 / COST_STEP).round()
+    }
+
     /// What is compared, smallest first.
     fn rank(&self, objective: Objective) -> (f64, f64) {
         let (bytes, alike) = (self.bytes as f64, (self.access / COST_STEP).round());

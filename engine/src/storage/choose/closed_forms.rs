@@ -3,7 +3,8 @@
 //! In: a search.   Out: candidates, and whether they leave hardly more to save.
 //!
 //! Asked before anything else, as it needs no differences of cells: storage of folded boxes (`mirrored`), of states of
-//! which times tell that one step will do (`one-level`), of swept periodic boxes (`periodic`), of tiles and sweeps
+//! which times tell that one step will do (`one-level`), or as many as are read back (`successive-modulo`), of swept
+//! periodic boxes (`periodic`), of tiles and sweeps
 //! (`strided-hyperplane`). Right behind successive modulo: one value at a time (`scalar`), and cuts of other periodic
 //! boxes (`periodic`).
 
@@ -18,14 +19,18 @@ use crate::storage::strategies::mirrored::{Mirrored, may_mirror};
 use crate::storage::strategies::periodic::{Periodic, may_wait, reads_far_side};
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
-use crate::storage::strategies::successive_modulo::{OneLevel, one_step};
+use crate::storage::strategies::successive_modulo::{OneLevel, StepsReadBack, one_step, steps_read_back};
 use crate::storage::strategies::sweeping::may_sweep;
 use crate::storage::{MappingError, Sharing};
 
 impl Search<'_, '_, '_, '_> {
     /// Asks for storage in closed form, and says whether that settles the search.
     pub(super) fn ask_closed_forms(&mut self) -> Result<bool, MappingError> {
-        if self.is_well_mirrored()? || self.keeps_one_step()? || self.is_swept_around()? {
+        if self.is_well_mirrored()?
+            || self.keeps_one_step()?
+            || self.keeps_steps_read_back()?
+            || self.is_swept_around()?
+        {
             return Ok(true);
         }
         if may_lean(self.problem, self.array) || may_sweep(self.problem, self.array) {
@@ -69,6 +74,22 @@ impl Search<'_, '_, '_, '_> {
         };
         let cells = found.cells()?;
         Ok(self.at_ends()? >= cells)
+    }
+
+    /// Whether times tell that as many steps of the array as its readers are behind are enough, with storage for these that
+    /// is proved and reached fast, and all of their values are alive at once.
+    fn keeps_steps_read_back(&mut self) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
+        if problem.sharing(array) == Sharing::Private || steps_read_back(problem, array)?.is_none() {
+            return Ok(false);
+        }
+        self.ask(&StepsReadBack, LEAST_BUDGET)?;
+        let Some(found) = self.found.last().filter(|found| found.strategy() == Some(StrategyId::SuccessiveModulo))
+        else {
+            return Ok(false);
+        };
+        let (cells, is_fastest) = (found.cells()?, found.is_reached_as_fast_as_can_be());
+        Ok(is_fastest && self.at_ends()? >= cells)
     }
 
     /// Whether the array is folded, with storage for its halves that is proved.

@@ -13,11 +13,12 @@
 //! is. Only where more are left, all their orders are tried, on the whole difference set.
 //!
 //! The usual layout keeps two steps of a state. Where conflicts allow for one, as in a sweep in place or one over every
-//! other cell, the strategy `one-level` has the same mapping with a single step.
+//! other cell, the strategy `one-level` has the same mapping with a single step. Where a step is read by several later
+//! ones, as those of waves are, times mostly tell that as many steps as that will do, without any conflicts.
 
 use crease_isl::Set;
 
-use crate::analysis::uniform::one_step_may_do;
+use crate::analysis::uniform::steps_may_do;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
@@ -74,14 +75,49 @@ impl Strategy for OneLevel {
     }
 }
 
+/// The usual layout with as many steps of a state as its readers are behind, where these are several, and times tell that no
+/// more are needed.
+pub(crate) struct StepsReadBack;
+
+impl Strategy for StepsReadBack {
+    fn id(&self) -> StrategyId {
+        StrategyId::SuccessiveModulo
+    }
+
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
+        for &array in arrays {
+            let Some(moduli) = steps_read_back(problem, array)? else {
+                let name = &problem.model.kernel.array(array).name;
+                let reason =
+                    format!("`{name}` is no state of several steps, or times tell that more are alive at once");
+                return Err(MappingError::NotApplicable { strategy: self.id().name(), reason });
+            };
+            keep(&mut proposal, problem, array, moduli, self.id())?;
+        }
+        Ok(vec![proposal])
+    }
+}
+
 /// The moduli of a whole step, where one is enough as times tell; this needs no conflicts.
 pub(crate) fn one_step(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Option<Vec<i64>>, MappingError> {
-    if !one_step_may_do(problem.model, array)? {
+    whole_steps(problem, array, 1)
+}
+
+/// The moduli of as many whole steps as the readers of a state are behind, where these are several and enough as times
+/// tell; this needs no conflicts.
+pub(crate) fn steps_read_back(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Option<Vec<i64>>, MappingError> {
+    let steps = i64::from(problem.model.kernel.state_depth(array));
+    if steps < USUAL_STEPS { Ok(None) } else { whole_steps(problem, array, steps) }
+}
+
+fn whole_steps(problem: &Problem<'_, '_, '_>, array: ArrayId, steps: i64) -> Result<Option<Vec<i64>>, MappingError> {
+    if !steps_may_do(problem.model, array, steps)? {
         return Ok(None);
     }
     let spans = problem.spans(array)?;
     let extents: Option<Vec<i64>> = spans[1..].iter().map(|span| span.extent()).collect();
-    Ok(extents.map(|extents| [vec![1], extents].concat()))
+    Ok(extents.map(|extents| [vec![steps], extents].concat()))
 }
 
 /// The usual layout of an array and, where one step of a state is enough, that: both from one analysis.
