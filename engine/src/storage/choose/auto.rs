@@ -24,7 +24,7 @@ use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::InPlace;
 use crate::storage::strategies::leaning::may_lean;
-use crate::storage::strategies::shared::Shared;
+use crate::storage::strategies::shared::{Shared, may_share};
 use crate::storage::{ArrayMapping, Buffer, MappingError, StorageMapping};
 
 /// Chooses proved storage for all of `arrays`.
@@ -133,7 +133,7 @@ fn together(
     let is_apart = |(found, &array): (&BestOfOne, &ArrayId)| {
         found.best.strategy() == Some(StrategyId::Mirrored) || may_lean(problem, array)
     };
-    if separate.iter().zip(arrays).any(is_apart) {
+    if separate.iter().zip(arrays).any(is_apart) || !may_share(problem, arrays)? {
         separate.iter_mut().for_each(|found| found.decision.not_asked.push(StrategyId::Shared));
         return Ok(None);
     }

@@ -26,7 +26,7 @@ use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
-use colouring::coloured;
+use colouring::{coloured, may_be_apart};
 use differences::Differences;
 use joint::best_row;
 
@@ -68,7 +68,7 @@ impl Strategy for Shared {
                     None => SuccessiveModulo.propose(problem, &[array])?.into_iter().for_each(|p| proposal.append(p)),
                 }
             }
-            let together = of_kind.len() <= MOST_ALIVE_TOGETHER;
+            let together = kind.len() <= MOST_ALIVE_TOGETHER;
             rows.extend(if together { merged_while_smaller(&differences, of_kind)? } else { of_kind });
         }
         let rows = coloured(problem, rows)?;
@@ -86,6 +86,22 @@ impl Strategy for Shared {
         }
         Ok(vec![proposal])
     }
+}
+
+/// Whether any two of the arrays could come into one buffer: there are few enough of their kind to be alive in it together,
+/// or they may never be alive together. It tells without conflicts.
+pub(crate) fn may_share(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<bool, MappingError> {
+    if kinds(problem, arrays).iter().any(|kind| (2..=MOST_ALIVE_TOGETHER).contains(&kind.len())) {
+        return Ok(true);
+    }
+    for (at, &a) in arrays.iter().enumerate() {
+        for &b in &arrays[at + 1..] {
+            if may_be_apart(problem, a, b)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 impl Shared {
