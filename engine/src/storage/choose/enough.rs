@@ -14,7 +14,7 @@ use crate::storage::knobs::choice::{
     COUNTING_QUOTA, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS,
 };
 use crate::storage::options::{Objective, Rounding, StrategyId};
-use crate::storage::strategies::leaning::has_known_margins;
+use crate::storage::strategies::leaning::{has_known_margins, may_lean};
 use crate::storage::{MappingError, Sharing};
 
 impl Search<'_, '_, '_, '_> {
@@ -101,9 +101,13 @@ impl Search<'_, '_, '_, '_> {
         alive.saturating_add(if self.has_margins() { alive } else { alive / 2 })
     }
 
-    /// Whether the array is in tiles whose storage has margins that none goes without.
+    /// Whether the array is in tiles whose storage has margins that none goes without: as much as between two tiles is alive
+    /// of the steps of a tile, beside a step of the array. Where tiles lean along one dimension alone and do not run at once,
+    /// only storage that has just these is known to.
     fn has_margins(&self) -> bool {
+        let picked = pick(&self.found, self.objective).and_then(|best| self.found[best].strategy());
         has_known_margins(self.problem, self.array)
+            || picked == Some(StrategyId::StridedHyperplane) && may_lean(self.problem, self.array)
     }
 
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
