@@ -47,6 +47,7 @@ mod quota;
 mod random_programs;
 mod reuse;
 mod rewritings;
+mod searches;
 mod series_of_steps;
 mod tiles;
 mod tuning;

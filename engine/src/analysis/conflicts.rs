@@ -214,7 +214,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     /// where few dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in
     /// one place.
     pub(crate) fn differences_within(&self, array: ArrayId, dims: &[usize]) -> Result<Set<'c>, AnalysisError> {
-        if self.uniform(array)?.is_some() || self.later_half(array)?.is_some() {
+        let is_known = self.differences.borrow().contains_key(&array);
+        if is_known || self.uniform(array)?.is_some() || self.later_half(array)?.is_some() {
             let all = self.differences(array)?;
             return Ok(dims.iter().try_fold(all, |all, &dim| all.fix_dim(dim, 0))?);
         }

@@ -110,7 +110,8 @@ pub struct ChoiceReport {
     pub reason: Reason,
     /// Strategies whose search took more than they may spend; they might have found less.
     pub gave_up: Vec<&'static str>,
-    /// Strategies that were not asked: what was found is near the lower bound, as near as the objective wants it.
+    /// Strategies that were not asked: what was found is near the lower bound, as near as the objective wants it, or as
+    /// small as any storage of their kind.
     pub not_asked: Vec<&'static str>,
 }
 

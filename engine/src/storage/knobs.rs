@@ -41,6 +41,9 @@ pub(crate) mod choice {
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that
     /// helps.
     pub(crate) const SMALL_BUDGET: u64 = 100_000;
+    /// Integer-set operations that it may take to find whether the box of successive modulo conflicts all over. Of what lies
+    /// between the stages of a step in tiles it takes less, and spares strategies that find nothing.
+    pub(crate) const BOX_BUDGET: u64 = 50_000;
     /// isl operations for counting values alive at one kind of program point, before further strategies are asked. Shows
     /// in `explain transport-2d-rk4 --schedule auto`.
     pub(crate) const COUNTING_QUOTA: u64 = 30_000;

@@ -11,7 +11,8 @@
 //!    becomes a scalar. Where this comes close to the values alive at once, nothing else is sought: the conflicts of
 //!    tiles in parallel have so many pieces that looking at all of them takes seconds;
 //! 3. an array that is read from the far side is cut into what waits for that and the rest (`periodic`);
-//! 4. strided hyperplanes;
+//! 4. strided hyperplanes, unless successive modulo is as small as a formula can be that keeps all differences of
+//!    conflicting cells apart (`least`): then none of that kind is asked;
 //! 5. the others one by one, until what would be picked is near the values alive at once (`candidate` says what near
 //!    is) and vectors can reach it.
 //!
@@ -76,6 +77,8 @@ pub(super) struct Search<'s, 'a, 'c, 'k> {
     pub(super) alive: u64,
     /// Whether they were counted at all program points that are looked at.
     pub(super) has_counted: bool,
+    /// Whether the box of successive modulo conflicts all over, once that was asked for.
+    pub(super) conflicts_all_over: Option<bool>,
     gave_up: Vec<StrategyId>,
     not_asked: Vec<StrategyId>,
     /// Who was asked, and the operations that each might spend.
@@ -90,7 +93,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         notes: &'s mut Vec<String>,
     ) -> Self {
         let (found, replaced, failure, alive, has_counted) = Default::default();
-        let (gave_up, not_asked, asked) = Default::default();
+        let (conflicts_all_over, gave_up, not_asked, asked) = Default::default();
         Search {
             problem,
             array,
@@ -101,6 +104,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             failure,
             alive,
             has_counted,
+            conflicts_all_over,
             gave_up,
             not_asked,
             asked,
@@ -121,8 +125,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             || self.is_nearly_alive()? && self.prove_best()?.is_some()
             || self.is_best_periodic(budget)?
         {
-            let is_asked = |id: &StrategyId| self.asked.iter().any(|(asked, _)| asked == id);
-            self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()).filter(|id| !is_asked(id)));
+            let not_asked: Vec<StrategyId> =
+                one_by_one().map(|entry| entry.strategy.id()).filter(|id| !self.is_asked(*id)).collect();
+            self.not_asked.extend(not_asked);
             self.prove_best()?.into_iter().for_each(|best| self.explain(best));
         } else {
             self.search_on(budget, found_some)?;
@@ -246,7 +251,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
                 continue;
             }
             let is_sooner = entry.finds_one_level && self.is_far_from_a_level()?;
-            if is_later && !is_sooner && self.is_enough()? {
+            if is_later && !is_sooner && self.is_enough()?
+                || entry.parts_differences && !self.is_asked(id) && self.has_least_formula()?
+            {
                 self.not_asked.push(id);
                 continue;
             }
@@ -254,6 +261,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.ask(entry.strategy, most)?;
         }
         Ok(())
+    }
+
+    pub(super) fn is_asked(&self, id: StrategyId) -> bool {
+        self.asked.iter().any(|(asked, _)| *asked == id)
     }
 
     /// Adds what the strategy finds within this many operations. What is in no way better than something proved, or more
@@ -306,7 +317,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Which candidate is picked, once it and what it is compared with are proved; what turns out wrong is taken out.
     /// None if nothing is left.
-    fn prove_best(&mut self) -> Result<Option<usize>, MappingError> {
+    pub(super) fn prove_best(&mut self) -> Result<Option<usize>, MappingError> {
         while let (Some(best), Some(least)) = (pick(&self.found, self.objective), smallest(&self.found)) {
             let least = self.found.iter().position(|candidate| ptr::eq(candidate, least)).expect("it is one of them");
             if self.prove(least)? && self.prove(best)? {

@@ -28,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) makes_rings: bool,
     /// Whether it finds one level of a state, or nothing.
     pub(crate) finds_one_level: bool,
+    /// Whether each of its proposals is one formula for all cells that keeps all differences of conflicting cells apart.
+    pub(crate) parts_differences: bool,
     /// What it may spend.
     pub(crate) budget: Budget,
 }
@@ -66,19 +68,27 @@ pub(crate) static STRATEGIES: [Entry; 13] = [
     Entry { makes_rings: false, ..entry(&Scalar, Turn::First) },
     entry(&SuccessiveModulo, Turn::First),
     entry(&OneLevel, Turn::First),
-    Entry { rounds: true, budget: Budget::Again, ..entry(&StridedHyperplane, Turn::Second) },
+    Entry { rounds: true, parts_differences: true, budget: Budget::Again, ..entry(&StridedHyperplane, Turn::Second) },
     Entry { finds_one_level: true, ..entry(&Occupancy, Turn::Later) },
-    entry(&Hyperplane, Turn::Later),
-    entry(&Window, Turn::Later),
+    Entry { parts_differences: true, ..entry(&Hyperplane, Turn::Later) },
+    Entry { parts_differences: true, ..entry(&Window, Turn::Later) },
     Entry { budget: Budget::Small, ..entry(&Periodic, Turn::Later) },
     entry(&Mirrored, Turn::Later),
-    entry(&Lattice, Turn::Later),
+    Entry { parts_differences: true, ..entry(&Lattice, Turn::Later) },
     entry(&Shared, Turn::Together),
     Entry { makes_rings: false, ..entry(&Full, Turn::Last) },
 ];
 
 const fn entry(strategy: &'static dyn Strategy, turn: Turn) -> Entry {
-    Entry { strategy, turn, rounds: false, makes_rings: true, finds_one_level: false, budget: Budget::Usual }
+    Entry {
+        strategy,
+        turn,
+        rounds: false,
+        makes_rings: true,
+        finds_one_level: false,
+        parts_differences: false,
+        budget: Budget::Usual,
+    }
 }
 
 /// The entry of a strategy; none for what the caller gives.
