@@ -10,6 +10,8 @@
 //!
 //! [`Entry::parts_differences`]: crate::storage::strategies::registry::Entry::parts_differences
 
+use std::cmp::Ordering;
+
 use crease_isl::{Set, Tuple};
 use log::debug;
 
@@ -85,30 +87,21 @@ fn conflicts_all_over(problem: &Problem<'_, '_, '_>, array: ArrayId, moduli: &[i
         return Ok(false);
     }
     let leans = leans_of(&differences, moduli)?;
-    let across = |k: usize| Affine::iter(k).sub(&Affine::iter(0).scale(leans[k])?);
-    // Differences are found by the signs of their coordinates, so that a part with one sign each lies in few of their pieces.
-    // Of each two that are opposite, one will do: the first coordinate that is not zero is positive.
-    let mut parts = vec![(Formula::everything(), false)];
-    for (k, &side) in moduli.iter().enumerate() {
-        let (across, mut cut) = (across(k)?, Vec::new());
-        for (part, is_positive) in parts {
-            let between = |low: i64, high: i64| {
-                let [low, high] = [low, high].map(Affine::constant);
-                Ok::<_, MappingError>(part.clone().and(Formula::le(&low, &across)?).and(Formula::le(&across, &high)?))
-            };
-            cut.push((between(0, 0)?, is_positive));
-            if side > 1 {
-                cut.push((between(1, side - 1)?, true));
-                if is_positive {
-                    cut.push((between(1 - side, -1)?, true));
-                }
-            }
-        }
-        parts = cut;
-    }
     let dims = nameless(moduli.len());
-    for (part, _) in parts.iter().filter(|(_, is_positive)| *is_positive) {
-        let part = Params::none().set(problem.model.context, Tuple { name: None, dims: &dims }, part, &[])?;
+    for (first, &longest) in moduli.iter().enumerate() {
+        // Of each two that are opposite, one will do: the first coordinate that is not zero is positive.
+        let mut part = Formula::everything();
+        for (k, &side) in moduli.iter().enumerate() {
+            let across = Affine::iter(k).sub(&Affine::iter(0).scale(leans[k])?)?;
+            let (low, high) = match k.cmp(&first) {
+                Ordering::Less => (0, 0),
+                Ordering::Equal => (1, longest - 1),
+                Ordering::Greater => (1 - side, side - 1),
+            };
+            let [low, high] = [low, high].map(Affine::constant);
+            part = part.and(Formula::le(&low, &across)?).and(Formula::le(&across, &high)?);
+        }
+        let part = Params::none().set(problem.model.context, Tuple { name: None, dims: &dims }, &part, &[])?;
         if !part.is_subset(&differences)? {
             return Ok(false);
         }
