@@ -178,6 +178,17 @@ pub(super) struct Tile {
     pub(super) lean: i64,
 }
 
+/// What a statement computes in a step.
+struct Share {
+    points: f64,
+    /// Nanoseconds on one thread.
+    work: f64,
+    /// Of these, what it takes to begin strips.
+    begun: f64,
+    /// Whether its rows, of a few cells, go on from one to the next.
+    is_one_strip: bool,
+}
+
 impl Workload {
     pub(super) fn of(kernel: &Kernel, space: &CommonSpace, target: &Target<'_>) -> Workload {
         let dims = space.names.len();
@@ -217,11 +228,12 @@ impl Workload {
                 && go_on(kernel, stmt, &space.coordinates[number], cells, cells_of);
             let (points, begun) = in_boxes(stmt, space.has_steps, is_one_strip, target.params)
                 .unwrap_or_else(|| (whole(first..dims) / among(stmt), rows() * STRIP_NS));
-            (points, ((points * instance_ns(kernel, stmt) + begun, begun), is_one_strip))
+            let work = points * instance_ns(kernel, stmt) + begun;
+            Share { points, work, begun, is_one_strip }
         };
-        let (points, work): (Vec<f64>, Vec<((f64, f64), bool)>) = kernel.stmts().iter().enumerate().map(work).unzip();
-        let (work, are_short): (Vec<(f64, f64)>, Vec<bool>) = work.into_iter().unzip();
-        let (work, begun) = work.into_iter().unzip();
+        let shares: Vec<Share> = kernel.stmts().iter().enumerate().map(work).collect();
+        let of_each = |part: fn(&Share) -> f64| -> Vec<f64> { shares.iter().map(part).collect() };
+        let points = of_each(|share| share.points);
         let across = |stmt: usize| space.extent(stmt, dims.saturating_sub(2), target.params);
         let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
@@ -235,7 +247,7 @@ impl Workload {
             vector_registers: target.machine.vector_registers,
             strides: strides(kernel, target),
             pace: if pace <= MOST_PACE { pace.max(1) as u32 } else { 1 },
-            has_short_rows: are_short.contains(&true),
+            has_short_rows: shares.iter().any(|share| share.is_one_strip),
             has_rows_alike: (1..kernel.stmts().len()).all(|stmt| across(stmt) == across(0)),
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
@@ -244,8 +256,8 @@ impl Workload {
             are_apart: false,
             every: kernel.stmts().iter().zip(&space.coordinates).map(every).collect(),
             points,
-            work,
-            begun,
+            work: of_each(|share| share.work),
+            begun: of_each(|share| share.begun),
             state_bytes: bytes(&[Role::State]),
             is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
