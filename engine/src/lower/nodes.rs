@@ -5,8 +5,8 @@
 //! Arguments of a kernel with steps are the step before the first and the last step of a call; other kernels have none.
 //! A loop whose body is straight-line becomes one strip over all its statements, in order; where its iterator skips
 //! values, as on one colour of a chess board, the strip counts iterations and its streams skip cells. A lone instance
-//! becomes a strip of length one, together with those that read from it. The lanes of a strip are those of its vector dimension;
-//! a parallel innermost dimension is cut into blocks, so that it can be shared among threads.
+//! becomes a strip of length one, together with those that read from it. The lanes of a strip are those of its vector
+//! dimension; a parallel innermost dimension is cut into blocks, so that it can be shared among threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

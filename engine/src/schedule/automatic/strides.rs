@@ -102,3 +102,34 @@ pub(super) fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
 pub(super) fn length(range: Interval) -> f64 {
     range.extent().map_or(1.0, |extent| extent.max(0) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::automatic::space::{CommonSpace, Missing};
+
+    #[test]
+    fn cells_a_few_apart_are_in_windows_and_others_alone() {
+        let text = "kernel k(size N) for N >= 2 {
+            input a[y, x, c]: u8 for 0 <= y, x < N and 0 <= c < 3
+            input b[y, x]: u8 for 0 <= y < N and 0 <= x < 2*N
+            temp s[x, y]: u8 for 0 <= y, x < N
+            output d[y, x]: u8 for 0 <= y, x < N
+            S[y, x] for 0 <= y, x < N { s[x,y] = a[y,x,0] + b[y,2*x] }
+            D[y, x] for 0 <= y, x < N { d[y,x] = s[x,y] } }";
+        let kernel = Kernel::parse(text).unwrap();
+        let space = CommonSpace::of(&kernel, Missing::AtZero, &[100]).unwrap();
+        let along = |window: i64, stmt: usize, dim: usize| {
+            let strides = Strides::of(&kernel, window, &[100]);
+            let coordinates = &space.coordinates[stmt];
+            strides.accesses(&kernel, &kernel.stmts()[stmt], &coordinates[dim], Some(&coordinates[1 - dim]))
+        };
+        let dim = |name: &str| space.names.iter().position(|own| own == name).expect("a dimension of space");
+        let (x, y) = (dim("x"), dim("y"));
+        assert_eq!(along(4, 0, x), Strided { alone: 0, moving: 0, passed: 3.0 });
+        assert_eq!(along(2, 0, x), Strided { alone: 1, moving: 1, passed: 1.0 });
+        assert_eq!(along(4, 0, y), Strided { alone: 2, moving: 2, passed: 0.0 });
+        assert_eq!(along(4, 1, x), Strided::default());
+        assert_eq!(along(4, 1, y), Strided { alone: 1, moving: 1, passed: 0.0 });
+    }
+}
