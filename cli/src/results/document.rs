@@ -166,7 +166,7 @@ pub(super) fn shell(command: &str) -> String {
 fn comparisons(found: &Comparisons) -> String {
     let mut text = String::new();
     for block in found.groups().into_iter().filter_map(table::block) {
-        let _ = write!(text, "\n### {}\n\n{}", block.title.join(", "), block.columns.markdown());
+        let _ = write!(text, "\n{}\n\n{}", heading(&block.title), block.columns.markdown());
         text += &list(&block.remarks);
     }
     text
@@ -242,6 +242,14 @@ fn list(lines: &[String]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A heading of parts, and below it those that would make it wider than a page.
+fn heading(parts: &[String]) -> String {
+    let fits = |count: &usize| 4 + parts[..*count].join(", ").chars().count() <= WIDTH;
+    let count = (1..=parts.len()).rev().find(fits).unwrap_or(parts.len());
+    let (head, rest) = (parts[..count].join(", "), parts[count..].join(", "));
+    if rest.is_empty() { format!("### {head}") } else { format!("### {head}\n\n{rest}") }
 }
 
 #[cfg(test)]
