@@ -56,6 +56,10 @@ pub(crate) mod choice {
     pub(crate) const TURNED: f64 = 6.0;
     /// Iterations around a ring, in steps of several cells, up to which a loop costs as much. Shows there.
     pub(crate) const TURN_ITERATIONS: f64 = 8.0;
+    /// What is added to the cost of an access where formulas do not tell a cell that is read from the one that the same
+    /// instance writes. Shows in `run engine/tests/filetests/stages/told_apart.crk --schedule auto --set N=801 --fill w=3
+    /// --threads 1`.
+    pub(crate) const UNTOLD: f64 = 0.5;
     /// Accesses below this cost count as those of vectors.
     pub(crate) const FAST_ACCESS: f64 = 1.5;
     /// What a strip that is cut costs, in accesses.
@@ -185,6 +189,9 @@ pub(crate) mod occupancy {
     pub(crate) const MOST_LENGTHS: usize = 1 << 14;
     /// Vectors of which the cells are counted, shortest first.
     pub(crate) const MOST_COUNTED: usize = 32;
+    /// How far from a border the cell may be that a statement on it reads in a fixed place: as far as a wide stencil
+    /// reaches, and not across a periodic box.
+    pub(crate) const FARTHEST_FIXED: u64 = 16;
 }
 
 /// `hyperplane`.

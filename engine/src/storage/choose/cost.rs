@@ -3,7 +3,8 @@
 //! In: a proposal.   Out: the cost of an access relative to one of a contiguous, unfolded array.
 //!
 //! What counts is the strip, the innermost run: whether its cells lie side by side, so that vectors load and store
-//! them; how often it runs around a ring, where it is cut; how many formulas there are, each with a pointer of its own.
+//! them; how often it runs around a ring, where it is cut; how many formulas there are, each with a pointer of its own;
+//! whether formulas tell what is read from what is written beside it.
 //! The weights are those of the experiments behind docs/ARCHITECTURE.md, section 5: scalar code against vectors, a cut
 //! against a vector. They only rank mappings.
 
@@ -11,7 +12,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, Stmt, StmtId};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::MANY_STEPS;
-use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, TURN_ITERATIONS, TURNED};
+use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, TURN_ITERATIONS, TURNED, UNTOLD};
 use crate::storage::problem::{Problem, range};
 use crate::storage::{Buffer, Piece, StorageMapping};
 
@@ -21,7 +22,8 @@ pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &StorageMappi
         let fast = problem.fast_dimension(mapping.array);
         let of_piece = |piece: &Piece| {
             let buffer = &proposal.buffers[piece.buffer];
-            of_piece(problem, piece, buffer, fast) + cost_of_turns(problem, mapping.array, piece, buffer)
+            let turns = cost_of_turns(problem, mapping.array, piece, buffer);
+            of_piece(problem, piece, buffer, fast) + turns + cost_of_stores(problem, mapping.array, piece, buffer)
         };
         mapping.pieces.iter().map(of_piece).fold(1.0, f64::max) + FORMULA * (mapping.pieces.len() as f64 - 1.0)
     };
@@ -59,13 +61,8 @@ fn turning_ring(piece: &Piece, buffer: &Buffer, fast: usize) -> Option<i64> {
 /// What innermost loops cost that move along a coordinate as it turns in a ring: of a row of places only the last one may
 /// be gone along from cell to cell, and that one not in steps that lead around its ring after a few.
 fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, buffer: &Buffer) -> f64 {
-    let (kernel, spans) = (problem.model.kernel, problem.spans(array).ok());
-    let turns = |(_, (row, modulus)): &(usize, (&Vec<i64>, i64))| {
-        let reached = spans.as_ref().and_then(|spans| range(row, 0, spans));
-        *modulus > 1 && reached.is_none_or(|(min, max)| max - min >= i128::from(*modulus))
-    };
-    let rows = piece.matrix.iter().zip(buffer.moduli.iter().copied()).enumerate();
-    let turning: Vec<(usize, (&Vec<i64>, i64))> = rows.filter(turns).collect();
+    let kernel = problem.model.kernel;
+    let turning = turning_rows(problem, array, piece, buffer);
     if turning.is_empty() {
         return 0.0;
     }
@@ -95,12 +92,75 @@ fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, b
     kernel.stmt_ids().map(of_stmt).fold(0.0, f64::max)
 }
 
+/// Coordinates that turn in a ring, with their positions and how many places there are.
+fn turning_rows<'p>(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    piece: &'p Piece,
+    buffer: &Buffer,
+) -> Vec<(usize, (&'p Vec<i64>, i64))> {
+    let spans = problem.spans(array).ok();
+    let turns = |(_, (row, modulus)): &(usize, (&Vec<i64>, i64))| {
+        let reached = spans.as_ref().and_then(|spans| range(row, 0, spans));
+        *modulus > 1 && reached.is_none_or(|(min, max)| max - min >= i128::from(*modulus))
+    };
+    piece.matrix.iter().zip(buffer.moduli.iter().copied()).enumerate().filter(turns).collect()
+}
+
+/// What it costs that a cell which an instance reads may be the one that it writes, for all that the formulas say: what
+/// was loaded before a store is loaded again behind it. Those a constant distance apart are told from each other, and
+/// others by a coordinate that a constant moves along its ring, or one that does not turn.
+fn cost_of_stores(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, buffer: &Buffer) -> f64 {
+    let turning = turning_rows(problem, array, piece, buffer);
+    let is_told = |stmt: &Stmt, written: &[Affine], taken: &[Affine]| {
+        let apart = |(w, r): (&Affine, &Affine)| at_fixed_values(problem, stmt, &r.sub(w).ok()?);
+        let apart = written.iter().zip(taken).map(apart).collect::<Option<Vec<Affine>>>();
+        // Beyond 64 bits nothing is known.
+        let Some(apart) = apart else { return false };
+        let tells = |(at, row): (usize, &Vec<i64>)| {
+            let scaled = |(&c, e): (&i64, &Affine)| e.scale(c).ok();
+            let mut terms = row.iter().zip(&apart).map(scaled);
+            let moves = terms.try_fold(Affine::constant(0), |sum, term| sum.add(&term?).ok());
+            let Some(moves) = moves else { return false };
+            match (moves.as_constant(), turning.iter().find(|(turns, _)| *turns == at)) {
+                (Some(by), Some((_, (_, modulus)))) => by.rem_euclid(*modulus) != 0,
+                (Some(by), None) => by != 0,
+                (None, turning) => turning.is_none(),
+            }
+        };
+        apart.iter().all(|e| e.as_constant().is_some()) || piece.matrix.iter().enumerate().any(tells)
+    };
+    let of_stmt = |stmt: &Stmt| {
+        let written = stmt.assigns.iter().filter(|assign| assign.array == array);
+        let taken: Vec<&[Affine]> = stmt.reads().filter(|(of, _)| *of == array).map(|(_, index)| index).collect();
+        let mut pairs = written.flat_map(|assign| taken.iter().map(|taken| (assign.index.as_slice(), *taken)));
+        pairs.any(|(written, taken)| !is_told(stmt, written, taken))
+    };
+    if has_lanes(problem) && problem.model.kernel.stmts().iter().any(of_stmt) { UNTOLD } else { 0.0 }
+}
+
+/// An expression where iterators of a statement that have one value, as at a border, are replaced by that; none if it
+/// leaves 64 bits.
+fn at_fixed_values(problem: &Problem<'_, '_, '_>, stmt: &Stmt, e: &Affine) -> Option<Affine> {
+    if e.as_constant().is_some() {
+        return Some(e.clone());
+    }
+    let Some(ranges) = iterations(problem, stmt) else { return Some(e.clone()) };
+    let fixed = ranges.iter().enumerate().filter(|(_, (first, last))| first == last);
+    let mut fixed = fixed.map(|(iter, &(value, _))| (iter, Affine::constant(value)));
+    fixed.try_fold(e.clone(), |e, (iter, value)| e.substitute_iter(iter, &value).ok())
+}
+
 /// Whether an iterator of a statement has several values.
 fn is_gone_along(problem: &Problem<'_, '_, '_>, stmt: &Stmt, iter: usize) -> bool {
+    iterations(problem, stmt).is_none_or(|ranges| ranges[iter].0 < ranges[iter].1)
+}
+
+/// First and last value of each iterator of a statement; none if there are none, or some have no bounds.
+fn iterations(problem: &Problem<'_, '_, '_>, stmt: &Stmt) -> Option<Vec<(i64, i64)>> {
     // Parameters of a run are numbers of steps.
     let params = vec![MANY_STEPS; problem.model.kernel.params().len()];
-    let found = bounding_box(&stmt.domain, stmt.iters.len(), &params).ok().flatten();
-    found.is_none_or(|ranges| ranges[iter].0 < ranges[iter].1)
+    bounding_box(&stmt.domain, stmt.iters.len(), &params).ok().flatten()
 }
 
 /// Whether some dimension of the schedule runs in lanes.

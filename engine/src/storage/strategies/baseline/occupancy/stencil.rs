@@ -5,18 +5,23 @@
 //!
 //! Statements with as many iterators as the array has indices, that write at their own iterators plus constants, are
 //! points of one grid. Those that write an array in common, as for its inside and its border, are one *part*
-//! of the stencil. If a part reads what another has written a distance `d` before, a path leads from the latter to the
-//! former that is `d` long. `v` is universal if from each reader of the array, at distance `d`, a path of length
-//! `v - d` leads back to the part that writes it. Lengths of paths are found by their number of steps, from none to a
-//! few.
+//! of the stencil. Along an index that has one value in a statement, as at a border, a read of a fixed cell nearby is one
+//! at a constant distance, too. If a part reads what another has written a distance `d` before, a path leads from the
+//! latter to the former that is `d` long. `v` is universal if from each reader of the array, at distance `d`, a path of
+//! length `v - d` leads back to the part that writes it. Lengths of paths are found by their number of steps, from none
+//! to a few.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kernel::affine::{Affine, Term};
+use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Kernel, Stmt};
-use crate::storage::knobs::occupancy::{MOST_LENGTHS, MOST_STEPS};
+use crate::sets::boxes::{IntBox, boxes_of};
+use crate::storage::knobs::occupancy::{FARTHEST_FIXED, MOST_LENGTHS, MOST_STEPS};
 
 type Vector = Vec<i64>;
+
+/// Largest constant of an index: far from the ends of the numbers, so that sums of a few need no check.
+const LARGEST_OFFSET: u64 = 1 << 32;
 
 /// The dependences of the parts around one array.
 pub(super) struct Stencil {
@@ -37,6 +42,8 @@ struct Point<'k> {
     part: usize,
     /// Where it lies in its part.
     shift: Vector,
+    /// What its domain is the union of, as far as it is made of boxes.
+    boxes: Vec<IntBox>,
 }
 
 impl Stencil {
@@ -55,7 +62,7 @@ impl Stencil {
         for point in &points {
             for (read, index) in point.stmt.reads() {
                 let Some((part, place)) = places.get(&read) else { continue };
-                let Some(offset) = offsets(index) else {
+                let Some(offsets) = point.offsets_of(index) else {
                     if read != array {
                         continue;
                     }
@@ -64,12 +71,14 @@ impl Stencil {
                         point.stmt.name, stencil.name
                     ));
                 };
-                // The cell is `place` from its writer, and `offset - shift` from its reader.
-                let distance = (0..n).map(|k| point.shift[k].checked_add(place[k])?.checked_sub(offset[k]));
-                let Some(distance) = distance.collect::<Option<Vector>>() else { continue };
-                stencil.steps[*part].insert((point.part, distance.clone()));
-                if read == array {
-                    stencil.readers.insert((point.part, distance));
+                for offset in offsets {
+                    // The cell is `place` from its writer, and `offset - shift` from its reader.
+                    let distance = (0..n).map(|k| point.shift[k].checked_add(place[k])?.checked_sub(offset[k]));
+                    let Some(distance) = distance.collect::<Option<Vector>>() else { continue };
+                    stencil.steps[*part].insert((point.part, distance.clone()));
+                    if read == array {
+                        stencil.readers.insert((point.part, distance));
+                    }
                 }
             }
         }
@@ -151,7 +160,16 @@ impl<'k> Point<'k> {
         }
         let writes = stmt.assigns.iter().filter(|assign| assign.index.len() == n);
         let writes = writes.map(|assign| Some((assign.array, offsets(&assign.index)?))).collect::<Option<Vec<_>>>()?;
-        Some(Point { stmt, writes, part: usize::MAX, shift: vec![0; n] })
+        let boxes = boxes_of(&stmt.domain, n).map_or_else(|| vec![IntBox::everything(n)], |boxed| boxed.boxes);
+        Some(Point { stmt, writes, part: usize::MAX, shift: vec![0; n], boxes })
+    }
+
+    /// The constants of an index, those of each box of the domain; none if they are no constants in one of them.
+    fn offsets_of(&self, index: &[Affine]) -> Option<BTreeSet<Vector>> {
+        if let Some(everywhere) = offsets(index) {
+            return Some(BTreeSet::from([everywhere]));
+        }
+        self.boxes.iter().map(|part| offsets_in(index, part)).collect()
     }
 }
 
@@ -184,17 +202,30 @@ fn parts(points: &mut [Point<'_>]) -> Result<BTreeMap<ArrayId, (usize, Vector)>,
 
 /// The constants of an index that is each iterator plus a constant, in order.
 fn offsets(index: &[Affine]) -> Option<Vector> {
+    index.iter().enumerate().map(|(k, e)| behind(e, k)?.as_constant().filter(|&c| is_near(c, LARGEST_OFFSET))).collect()
+}
+
+/// The same in a box, where what is left of an iterator that has one value is a constant, too.
+fn offsets_in(index: &[Affine], part: &IntBox) -> Option<Vector> {
     let of = |(k, e): (usize, &Affine)| {
-        let mut terms = e.terms();
-        match (terms.next(), terms.next()) {
-            (Some((Term::Iter(i), 1)), None) if *i as usize == k => {
-                // Far from the ends of the numbers, so that sums of a few need no check.
-                Some(e.constant_part()).filter(|c| c.unsigned_abs() < 1 << 32)
-            }
-            _ => None,
-        }
+        let behind = behind(e, k)?;
+        let fixed = || {
+            let (value, last) = part.ranges()[k].ends()?;
+            let behind = behind.substitute_iter(k, &Affine::constant(value)).ok()?;
+            behind.as_constant().filter(|&c| value == last && is_near(c, FARTHEST_FIXED))
+        };
+        behind.as_constant().filter(|&c| is_near(c, LARGEST_OFFSET)).or_else(fixed)
     };
     index.iter().enumerate().map(of).collect()
+}
+
+/// How far an expression is behind an iterator.
+fn behind(e: &Affine, k: usize) -> Option<Affine> {
+    e.sub(&Affine::iter(k)).ok()
+}
+
+fn is_near(offset: i64, farthest: u64) -> bool {
+    offset.unsigned_abs() <= farthest
 }
 
 fn sum(a: &[i64], b: &[i64]) -> Option<Vector> {
@@ -250,6 +281,27 @@ kernel sweeps(size N; run T) {
         // follows.
         assert_eq!(vectors(sweeps, "b").unwrap()[0], [1, 0]);
         assert_eq!(vectors(sweeps, "a").unwrap()[0], [2, -1]);
+    }
+
+    #[test]
+    fn what_a_border_reads_in_a_fixed_place_nearby_is_at_a_constant_distance() {
+        let slopes = |outside: &str| {
+            let text = "\
+kernel slopes(run T) {
+  opaque f(2), f(3)
+  state u[t, x]: f64 for 0 <= x < 99 outside RULE
+  temp s[t, x]: f64 for 1 <= t <= T and 0 <= x < 99 outside RULE
+  A[t, x] for 1 <= t <= T and 0 <= x < 99 { s[t,x] = f(u[t-1,x-1], u[t-1,x+1]) }
+  B[t, x] for 1 <= t <= T and 0 <= x < 99 { u[t,x] = f(u[t-1,x], s[t,x-1], s[t,x+1]) }
+}";
+            vectors(&text.replace("RULE", outside), "s")
+        };
+        // The two that read `s[t, x]` are what `s[t+1, x]` is made of.
+        for outside in ["clamp", "reflect cell", "reflect face"] {
+            assert_eq!(slopes(outside).unwrap()[0], [1, 0], "{outside}");
+        }
+        // The other end is far away.
+        assert!(slopes("periodic").unwrap_err().contains("at a constant distance"));
     }
 
     #[test]
