@@ -20,7 +20,7 @@ use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
-use crate::schedule::automatic::strides::{MOST_PACE, Strided, Strides, box_of, length};
+use crate::schedule::automatic::strides::{FEW_APART, MOST_PACE, Strided, Strides, box_of, length};
 use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
 pub(super) use blocks::Block;
@@ -83,13 +83,6 @@ const SHORT_CELLS: f64 = 16.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
 /// quick`.
 const USABLE: f64 = 0.75;
-
-/// Of cells at most so far apart, vectors hold what lies between, too, and lose it in one or two permutations; cells
-/// further apart are put into their lanes one by one.
-const FEW_APART: i64 = 4;
-
-/// Vector registers of processors that take cells out of windows: those with AVX-512.
-const REGISTERS_WITH_WINDOWS: u32 = 32;
 
 /// What a kernel computes and moves.
 #[derive(Debug)]
@@ -245,7 +238,7 @@ impl Workload {
             threads: target.threads as f64,
             lanes: lanes(kernel),
             vector_registers: target.machine.vector_registers,
-            strides: strides(kernel, target),
+            strides: Strides::of(kernel, target.machine.vector_registers, target.params),
             pace: if pace <= MOST_PACE { pace.max(1) as u32 } else { 1 },
             has_short_rows: shares.iter().any(|share| share.is_one_strip),
             has_rows_alike: (1..kernel.stmts().len()).all(|stmt| across(stmt) == across(0)),
@@ -566,12 +559,6 @@ pub(super) fn instructions(stmt: &Stmt) -> f64 {
 }
 
 /// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in.
-/// How arrays are laid out, for vectors of this machine.
-pub(super) fn strides(kernel: &Kernel, target: &Target<'_>) -> Strides {
-    let has_windows = target.machine.vector_registers >= REGISTERS_WITH_WINDOWS;
-    Strides::of(kernel, if has_windows { FEW_APART } else { 1 }, target.params)
-}
-
 fn lanes(kernel: &Kernel) -> u32 {
     let arrays = kernel.arrays();
     let bits = arrays.iter().map(|array| array.element.value_type().bits()).max().unwrap_or(64);

@@ -13,6 +13,13 @@ use crease_program::Interval;
 /// Where statements take every second place of a row, blocks of lanes are twice as wide, and so on up to this.
 pub(super) const MOST_PACE: u64 = 4;
 
+/// Of cells at most so far apart, vectors hold what lies between, too, and lose it in one or two permutations; cells
+/// further apart are put into their lanes one by one.
+pub(super) const FEW_APART: i64 = 4;
+
+/// Vector registers of processors that take cells out of windows: those with AVX-512.
+const REGISTERS_WITH_WINDOWS: u32 = 32;
+
 /// How arrays are laid out, and what vectors take of them.
 #[derive(Clone, Debug)]
 pub(super) struct Strides {
@@ -34,8 +41,14 @@ pub(super) struct Strided {
 }
 
 impl Strides {
+    /// Of a kernel at these sizes, on a machine with so many vector registers.
+    pub(super) fn of(kernel: &Kernel, vector_registers: u32, params: &[i64]) -> Strides {
+        let window = if vector_registers >= REGISTERS_WITH_WINDOWS { FEW_APART } else { 1 };
+        Strides::in_windows(kernel, window, params)
+    }
+
     /// Of a kernel at these sizes, where vectors take windows of so many cells for each lane.
-    pub(super) fn of(kernel: &Kernel, window: i64, params: &[i64]) -> Strides {
+    fn in_windows(kernel: &Kernel, window: i64, params: &[i64]) -> Strides {
         let strides = |id| -> Vec<f64> {
             let array = kernel.array(id);
             let lengths = box_of(array, params).map(|found| found.into_iter().map(length).collect::<Vec<f64>>());
@@ -120,7 +133,7 @@ mod tests {
         let kernel = Kernel::parse(text).unwrap();
         let space = CommonSpace::of(&kernel, Missing::AtZero, &[100]).unwrap();
         let along = |window: i64, stmt: usize, dim: usize| {
-            let strides = Strides::of(&kernel, window, &[100]);
+            let strides = Strides::in_windows(&kernel, window, &[100]);
             let coordinates = &space.coordinates[stmt];
             strides.accesses(&kernel, &kernel.stmts()[stmt], &coordinates[dim], Some(&coordinates[1 - dim]))
         };
