@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use crease_program::Interval;
 
 use crate::check::{Certificate, Claimed};
-use crate::kernel::affine::{Affine, Term};
+use crate::kernel::affine::Affine;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
-use crate::sets::boxes::{IntBox, are_disjoint, boxes_of, subtract_all, united};
+use crate::sets::boxes::{IntBox, are_disjoint, boxes_of, offset_from, subtract_all, united};
 
 /// Reads of all states of a kernel.
 #[derive(Debug)]
@@ -140,15 +140,7 @@ fn offset_of(index: &[Affine], domain: &IntBox) -> Option<Vec<i64>> {
     if *step != back || index.len() != domain.ranges().len() {
         return None;
     }
-    let along = |(k, e): (usize, &Affine)| {
-        let mut terms = e.terms();
-        match (terms.next(), terms.next(), domain.ranges()[k]) {
-            (Some((Term::Iter(i), 1)), None, _) if *i as usize == k + 1 => Some(e.constant_part()),
-            (None, _, range) if range.min == range.max => e.constant_part().checked_sub(range.lower()?),
-            _ => None,
-        }
-    };
-    index.iter().enumerate().map(along).collect()
+    index.iter().enumerate().map(|(k, e)| offset_from(e, k + 1, domain.ranges()[k])).collect()
 }
 
 /// Cuts the space where readers change.

@@ -186,6 +186,17 @@ fn merged_along(mut parts: Vec<IntBox>, k: usize) -> Vec<IntBox> {
     merged
 }
 
+/// How far an expression is from an iterator that has these values, if that is one number: an iterator plus a constant
+/// is, and a constant where the iterator has one value.
+pub(crate) fn offset_from(e: &Affine, iter: usize, values: Interval) -> Option<i64> {
+    let mut terms = e.terms();
+    match (terms.next(), terms.next(), values.ends()) {
+        (Some((Term::Iter(i), 1)), None, _) if *i as usize == iter => Some(e.constant_part()),
+        (None, _, Some((value, last))) if value == last => e.constant_part().checked_sub(value),
+        _ => None,
+    }
+}
+
 /// A formula as boxes: points that are in one of `boxes` and satisfy all of `rest`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Boxed {

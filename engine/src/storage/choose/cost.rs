@@ -22,8 +22,9 @@ pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &StorageMappi
         let fast = problem.fast_dimension(mapping.array);
         let of_piece = |piece: &Piece| {
             let buffer = &proposal.buffers[piece.buffer];
-            let turns = cost_of_turns(problem, mapping.array, piece, buffer);
-            of_piece(problem, piece, buffer, fast) + turns + cost_of_stores(problem, mapping.array, piece, buffer)
+            let turning = turning_rows(problem, mapping.array, piece, buffer);
+            let turns = cost_of_turns(problem, mapping.array, piece, &turning);
+            of_piece(problem, piece, buffer, fast) + turns + cost_of_stores(problem, mapping.array, piece, &turning)
         };
         mapping.pieces.iter().map(of_piece).fold(1.0, f64::max) + FORMULA * (mapping.pieces.len() as f64 - 1.0)
     };
@@ -60,9 +61,8 @@ fn turning_ring(piece: &Piece, buffer: &Buffer, fast: usize) -> Option<i64> {
 
 /// What innermost loops cost that move along a coordinate as it turns in a ring: of a row of places only the last one may
 /// be gone along from cell to cell, and that one not in steps that lead around its ring after a few.
-fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, buffer: &Buffer) -> f64 {
+fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, turning: &[Turning<'_>]) -> f64 {
     let kernel = problem.model.kernel;
-    let turning = turning_rows(problem, array, piece, buffer);
     if turning.is_empty() {
         return 0.0;
     }
@@ -92,15 +92,17 @@ fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, b
     kernel.stmt_ids().map(of_stmt).fold(0.0, f64::max)
 }
 
-/// Coordinates that turn in a ring, with their positions and how many places there are.
+/// A coordinate that turns in a ring: its position, its row of coefficients, and how many places there are.
+type Turning<'p> = (usize, (&'p Vec<i64>, i64));
+
 fn turning_rows<'p>(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     piece: &'p Piece,
     buffer: &Buffer,
-) -> Vec<(usize, (&'p Vec<i64>, i64))> {
+) -> Vec<Turning<'p>> {
     let spans = problem.spans(array).ok();
-    let turns = |(_, (row, modulus)): &(usize, (&Vec<i64>, i64))| {
+    let turns = |(_, (row, modulus)): &Turning<'_>| {
         let reached = spans.as_ref().and_then(|spans| range(row, 0, spans));
         *modulus > 1 && reached.is_none_or(|(min, max)| max - min >= i128::from(*modulus))
     };
@@ -110,45 +112,50 @@ fn turning_rows<'p>(
 /// What it costs that a cell which an instance reads may be the one that it writes, for all that the formulas say: what
 /// was loaded before a store is loaded again behind it. Those a constant distance apart are told from each other, and
 /// others by a coordinate that a constant moves along its ring, or one that does not turn.
-fn cost_of_stores(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, buffer: &Buffer) -> f64 {
-    let turning = turning_rows(problem, array, piece, buffer);
-    let is_told = |stmt: &Stmt, written: &[Affine], taken: &[Affine]| {
-        let apart = |(w, r): (&Affine, &Affine)| at_fixed_values(problem, stmt, &r.sub(w).ok()?);
-        let apart = written.iter().zip(taken).map(apart).collect::<Option<Vec<Affine>>>();
-        // Beyond 64 bits nothing is known.
-        let Some(apart) = apart else { return false };
-        let tells = |(at, row): (usize, &Vec<i64>)| {
-            let scaled = |(&c, e): (&i64, &Affine)| e.scale(c).ok();
-            let mut terms = row.iter().zip(&apart).map(scaled);
-            let moves = terms.try_fold(Affine::constant(0), |sum, term| sum.add(&term?).ok());
-            let Some(moves) = moves else { return false };
-            match (moves.as_constant(), turning.iter().find(|(turns, _)| *turns == at)) {
-                (Some(by), Some((_, (_, modulus)))) => by.rem_euclid(*modulus) != 0,
-                (Some(by), None) => by != 0,
-                (None, turning) => turning.is_none(),
-            }
-        };
-        apart.iter().all(|e| e.as_constant().is_some()) || piece.matrix.iter().enumerate().any(tells)
-    };
-    let of_stmt = |stmt: &Stmt| {
-        let written = stmt.assigns.iter().filter(|assign| assign.array == array);
-        let taken: Vec<&[Affine]> = stmt.reads().filter(|(of, _)| *of == array).map(|(_, index)| index).collect();
-        let mut pairs = written.flat_map(|assign| taken.iter().map(|taken| (assign.index.as_slice(), *taken)));
-        pairs.any(|(written, taken)| !is_told(stmt, written, taken))
-    };
-    if has_lanes(problem) && problem.model.kernel.stmts().iter().any(of_stmt) { UNTOLD } else { 0.0 }
+fn cost_of_stores(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, turning: &[Turning<'_>]) -> f64 {
+    let is_untold =
+        |stmt: &Stmt| varying_distances(problem, stmt, array).iter().any(|apart| !tells(piece, turning, apart));
+    if has_lanes(problem) && problem.model.kernel.stmts().iter().any(is_untold) { UNTOLD } else { 0.0 }
 }
 
-/// An expression where iterators of a statement that have one value, as at a border, are replaced by that; none if it
-/// leaves 64 bits.
-fn at_fixed_values(problem: &Problem<'_, '_, '_>, stmt: &Stmt, e: &Affine) -> Option<Affine> {
-    if e.as_constant().is_some() {
-        return Some(e.clone());
+/// Whether a coordinate tells cells that are so far apart.
+fn tells(piece: &Piece, turning: &[Turning<'_>], apart: &[Affine]) -> bool {
+    let by = |row: &[i64]| {
+        let mut terms = row.iter().zip(apart).map(|(&c, e)| e.scale(c).ok());
+        terms.try_fold(Affine::constant(0), |sum, term| sum.add(&term?).ok())
+    };
+    piece.matrix.iter().enumerate().any(|(at, row)| {
+        let Some(by) = by(row) else { return false };
+        match (by.as_constant(), turning.iter().find(|(turns, _)| *turns == at)) {
+            (Some(by), Some((_, (_, modulus)))) => by.rem_euclid(*modulus) != 0,
+            (Some(by), None) => by != 0,
+            (None, turning) => turning.is_none(),
+        }
+    })
+}
+
+/// How far cells of an array that an instance reads are from those that it writes, along each index, where that is no
+/// constant. At a border, an iterator has one value.
+fn varying_distances(problem: &Problem<'_, '_, '_>, stmt: &Stmt, array: ArrayId) -> Vec<Vec<Affine>> {
+    let written = || stmt.assigns.iter().filter(|assign| assign.array == array);
+    let apart = |written: &[Affine], taken: &[Affine]| {
+        written.iter().zip(taken).map(|(w, r)| r.sub(w).ok()).collect::<Option<Vec<Affine>>>()
+    };
+    let taken = stmt.reads().filter(|(of, _)| *of == array);
+    let pairs = taken.flat_map(|(_, taken)| written().filter_map(move |assign| apart(&assign.index, taken)));
+    let varies = |apart: &Vec<Affine>| apart.iter().any(|e| e.as_constant().is_none());
+    let mut varying: Vec<Vec<Affine>> = pairs.filter(varies).collect();
+    if varying.is_empty() {
+        return varying;
     }
-    let Some(ranges) = iterations(problem, stmt) else { return Some(e.clone()) };
-    let fixed = ranges.iter().enumerate().filter(|(_, (first, last))| first == last);
-    let mut fixed = fixed.map(|(iter, &(value, _))| (iter, Affine::constant(value)));
-    fixed.try_fold(e.clone(), |e, (iter, value)| e.substitute_iter(iter, &value).ok())
+    let ranges = iterations(problem, stmt).unwrap_or_default();
+    for (iter, (value, _)) in ranges.into_iter().enumerate().filter(|(_, (first, last))| first == last) {
+        for e in varying.iter_mut().flatten() {
+            *e = e.substitute_iter(iter, &Affine::constant(value)).unwrap_or_else(|_| e.clone());
+        }
+    }
+    varying.retain(varies);
+    varying
 }
 
 /// Whether an iterator of a statement has several values.

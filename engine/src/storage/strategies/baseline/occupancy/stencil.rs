@@ -14,8 +14,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, Kernel, Stmt};
-use crate::sets::boxes::{IntBox, boxes_of};
+use crate::kernel::graph::{ArrayId, Assign, Kernel, Stmt};
+use crate::sets::boxes::{IntBox, boxes_of, offset_from};
 use crate::storage::knobs::occupancy::{FARTHEST_FIXED, MOST_LENGTHS, MOST_STEPS};
 
 type Vector = Vec<i64>;
@@ -159,17 +159,16 @@ impl<'k> Point<'k> {
             return None;
         }
         let writes = stmt.assigns.iter().filter(|assign| assign.index.len() == n);
-        let writes = writes.map(|assign| Some((assign.array, offsets(&assign.index)?))).collect::<Option<Vec<_>>>()?;
-        let boxes = boxes_of(&stmt.domain, n).map_or_else(|| vec![IntBox::everything(n)], |boxed| boxed.boxes);
+        let anywhere = IntBox::everything(n);
+        let place = |assign: &Assign| Some((assign.array, offsets(&assign.index, &anywhere)?));
+        let writes = writes.map(place).collect::<Option<Vec<_>>>()?;
+        let boxes = boxes_of(&stmt.domain, n).map_or_else(|| vec![anywhere], |boxed| boxed.boxes);
         Some(Point { stmt, writes, part: usize::MAX, shift: vec![0; n], boxes })
     }
 
     /// The constants of an index, those of each box of the domain; none if they are no constants in one of them.
     fn offsets_of(&self, index: &[Affine]) -> Option<BTreeSet<Vector>> {
-        if let Some(everywhere) = offsets(index) {
-            return Some(BTreeSet::from([everywhere]));
-        }
-        self.boxes.iter().map(|part| offsets_in(index, part)).collect()
+        self.boxes.iter().map(|part| offsets(index, part)).collect()
     }
 }
 
@@ -200,32 +199,13 @@ fn parts(points: &mut [Point<'_>]) -> Result<BTreeMap<ArrayId, (usize, Vector)>,
     Ok(places)
 }
 
-/// The constants of an index that is each iterator plus a constant, in order.
-fn offsets(index: &[Affine]) -> Option<Vector> {
-    index.iter().enumerate().map(|(k, e)| behind(e, k)?.as_constant().filter(|&c| is_near(c, LARGEST_OFFSET))).collect()
-}
-
-/// The same in a box, where what is left of an iterator that has one value is a constant, too.
-fn offsets_in(index: &[Affine], part: &IntBox) -> Option<Vector> {
+/// How far an index is from the iterators, in order; none if that is no constant in a box, or too large.
+fn offsets(index: &[Affine], part: &IntBox) -> Option<Vector> {
     let of = |(k, e): (usize, &Affine)| {
-        let behind = behind(e, k)?;
-        let fixed = || {
-            let (value, last) = part.ranges()[k].ends()?;
-            let behind = behind.substitute_iter(k, &Affine::constant(value)).ok()?;
-            behind.as_constant().filter(|&c| value == last && is_near(c, FARTHEST_FIXED))
-        };
-        behind.as_constant().filter(|&c| is_near(c, LARGEST_OFFSET)).or_else(fixed)
+        let farthest = if e.as_constant().is_some() { FARTHEST_FIXED } else { LARGEST_OFFSET };
+        offset_from(e, k, part.ranges()[k]).filter(|offset| offset.unsigned_abs() <= farthest)
     };
     index.iter().enumerate().map(of).collect()
-}
-
-/// How far an expression is behind an iterator.
-fn behind(e: &Affine, k: usize) -> Option<Affine> {
-    e.sub(&Affine::iter(k)).ok()
-}
-
-fn is_near(offset: i64, farthest: u64) -> bool {
-    offset.unsigned_abs() <= farthest
 }
 
 fn sum(a: &[i64], b: &[i64]) -> Option<Vector> {
