@@ -5,7 +5,8 @@
 //!
 //! Cells that are two to four apart, such as the colours of an image beside each other, are a few vectors of memory, a
 //! *window*, out of which instructions pick those of the stream; behind the last of them nothing is read. Stores put
-//! lanes where the stream's cells are in a window, and write these alone. Cells farther apart are gathered and
+//! lanes where the stream's cells are in a window, and write these alone. Cells that follow each other backwards, as in
+//! the far half of a ring that is folded, are one vector, which ends with the first lane's. Cells farther apart are gathered and
 //! scattered, or moved one by one where the instruction set has nothing else. What is computed with them does not know:
 //! strips with such streams are treated as those of several types, whose loads and stores are operations of their own.
 
@@ -58,7 +59,7 @@ impl Apart {
         if stride.checked_mul(bytes)?.checked_abs()? > FARTHEST_APART {
             return None;
         }
-        let in_window = (2..=FARTHEST_IN_WINDOW).contains(&stride) && (bytes > 1 || picks.has_bytes);
+        let in_window = (stride == -1 || (2..=FARTHEST_IN_WINDOW).contains(&stride)) && (bytes > 1 || picks.has_bytes);
         match (picks.has_masks, in_window, bytes) {
             (false, ..) => Some(Apart::OneByOne),
             (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes })),
@@ -104,7 +105,8 @@ pub(crate) fn distances(place: &StreamAddress, lanes: i64) -> Vec<u8> {
     (0..lanes).flat_map(|lane| ((lane * apart) as i32).to_le_bytes()).collect()
 }
 
-/// The vectors of memory in which the cells of a block are, from that of its first lane on.
+/// The vectors of memory in which the cells of a block are, from that of its first lane on, or, where they follow each
+/// other backwards, of its last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     /// Size of a cell.
@@ -122,9 +124,20 @@ impl Window {
         (self.reach() + self.cells() - 1) / self.cells()
     }
 
+    /// Whether the first lane's cell is the last one.
+    pub(crate) fn is_backwards(self) -> bool {
+        self.stride < 0
+    }
+
+    /// Lanes of a block.
+    pub(crate) fn lanes(self) -> i64 {
+        self.lanes
+    }
+
     /// Where a vector begins, in bytes behind the first lane's cell.
     pub(crate) fn begins(self, vector: i64) -> i64 {
-        self.bytes * self.first_cell(vector)
+        let before = if self.is_backwards() { self.reach() - 1 } else { 0 };
+        self.bytes * (self.first_cell(vector) - before)
     }
 
     /// Whether cells behind the last lane's are in a vector.
@@ -138,15 +151,23 @@ impl Window {
         (0..self.cells()).filter(is_of).map(|cell| 1 << cell).sum()
     }
 
+    /// Whether a vector also has cells that are not the stream's.
+    pub(crate) fn has_others(self, vector: i64) -> bool {
+        i64::from(self.cells_of(vector).count_ones()) < self.cells()
+    }
+
     /// How many lanes have their cells before a vector.
     pub(crate) fn lanes_before(self, vector: i64) -> i64 {
-        (vector * self.cells() + self.stride - 1) / self.stride
+        (vector * self.cells() + self.stride.abs() - 1) / self.stride.abs()
     }
 
     /// For each lane which cell it has: of the vectors before `vector`, as far as they are picked, the lane itself, or
     /// of the first vector the cell there; of `vector` the number of the cell behind those of another vector.
     pub(crate) fn picked(self, vector: i64) -> Vec<u8> {
         let cells = self.cells();
+        if self.is_backwards() {
+            return self.vector_of(|lane| (self.lanes - 1 - lane).max(0));
+        }
         let of_lane = |lane: i64| {
             let is_here = self.stride * lane >= vector * cells;
             match (is_here, vector) {
@@ -171,7 +192,7 @@ impl Window {
 
     /// Cells from that of the first lane to that of the last.
     fn reach(self) -> i64 {
-        self.stride * (self.lanes - 1) + 1
+        self.stride.abs() * (self.lanes - 1) + 1
     }
 
     /// The cell that a vector begins with.
@@ -183,7 +204,8 @@ impl Window {
     fn lane_of(self, vector: i64, cell: i64) -> Option<i64> {
         let behind = self.first_cell(vector) + cell;
         let is_own = behind >= vector * self.cells() && behind % self.stride == 0 && behind < self.reach();
-        is_own.then_some(behind / self.stride)
+        let lane = behind / self.stride.abs();
+        is_own.then_some(if self.is_backwards() { self.lanes - 1 - lane } else { lane })
     }
 
     /// A vector of numbers as large as cells.
@@ -213,7 +235,7 @@ mod tests {
     #[test]
     fn windows_pick_and_spread_the_cells_of_a_stream() {
         for (element, bytes) in [(Element::U8, 1), (Element::U16, 2), (Element::F32, 4), (Element::F64, 8)] {
-            for stride in 2..=4 {
+            for stride in [-1, 2, 3, 4] {
                 for lanes in [4, 8, 16, 32, 64].into_iter().filter(|lanes| lanes * bytes <= 64) {
                     let Some(Apart::Window(window)) = Apart::new(&place(element, stride), lanes, ALL) else {
                         panic!("cells of {bytes} bytes that are {stride} apart are in a window");
@@ -232,7 +254,10 @@ mod tests {
                         };
                         lanes_have = (0..lanes).map(pick).collect();
                     }
-                    let wanted: Vec<i64> = (0..lanes).map(|lane| lane * stride).collect();
+                    // Cells are counted from the first one of the window.
+                    let cell_of = |lane: i64| if stride < 0 { lanes - 1 - lane } else { lane * stride };
+                    assert_eq!(window.begins(0), bytes * -cell_of(0));
+                    let wanted: Vec<i64> = (0..lanes).map(cell_of).collect();
                     assert_eq!(lanes_have, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes");
                     let mut stored = Vec::new();
                     for vector in 0..window.vectors() {
@@ -244,7 +269,8 @@ mod tests {
                         let of = |cell| (first + cell, number(&spread, cell, bytes as usize));
                         stored.extend((0..cells).filter(is_of).map(of));
                     }
-                    let wanted: Vec<(i64, i64)> = (0..lanes).map(|lane| (lane * stride, lane)).collect();
+                    let mut wanted: Vec<(i64, i64)> = (0..lanes).map(|lane| (cell_of(lane), lane)).collect();
+                    wanted.sort_unstable();
                     assert_eq!(stored, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes");
                 }
             }
@@ -256,9 +282,9 @@ mod tests {
         let of = |element, stride, picks| Apart::new(&place(element, stride), 8, picks);
         let [no_bytes, plain] =
             [(true, false), (false, false)].map(|(has_masks, has_bytes)| Picks { has_masks, has_bytes });
-        assert_eq!(of(Element::F64, -1, ALL), Some(Apart::Gathered));
+        assert_eq!(of(Element::F64, -2, ALL), Some(Apart::Gathered));
         assert_eq!(of(Element::F32, 5, ALL), Some(Apart::Gathered));
-        assert_eq!([of(Element::U8, 5, ALL), of(Element::U8, 2, no_bytes)], [None, None]);
+        assert_eq!([of(Element::U8, 5, ALL), of(Element::U8, 2, no_bytes), of(Element::U8, -1, no_bytes)], [None; 3]);
         assert_eq!(of(Element::U8, -7, plain), Some(Apart::OneByOne));
         assert_eq!([of(Element::F64, 1, ALL), of(Element::F64, 0, plain)], [None, None]);
         assert_eq!([of(Element::F64, 1 << 19, plain), of(Element::F64, i64::MIN, ALL)], [None, None]);

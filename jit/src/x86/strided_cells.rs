@@ -5,7 +5,8 @@
 //! that, or is masked where it is shorter than a vector. Of the cells between, stores write the stream's alone.
 //!
 //! The lanes of a remainder are the lowest bits of a mask. Those whose cells lie in one vector of a window are shifted
-//! down and dealt out to the bits of these cells (`pdep` of BMI2).
+//! down and dealt out to the bits of these cells (`pdep` of BMI2). Backwards, their cells are the last ones of a window:
+//! all but as many as lanes are left out (`bzhi` of BMI2).
 
 use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
 use crate::vector::{Apart, DISTANCE, Extent, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances};
@@ -13,6 +14,8 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Bytes of the vectors that cells come into one by one.
 const PART_BYTES: i64 = 16;
+/// Bytes of the vectors that two of them make up.
+const TWO_PARTS: i64 = 2 * PART_BYTES;
 /// Holds bits of masks, where [`SCRATCH`] holds an address.
 const BITS: Register = SCRATCH[1];
 
@@ -29,6 +32,7 @@ impl Encoding<'_, '_> {
                 self.mask_lanes();
                 self.gather(to, self.between(1), cell, first.displacement);
             }
+            Apart::OneByOne if self.is_turned(stream, cell) => self.load_turned(to, first, cell),
             Apart::OneByOne => self.load_one_by_one(to, first, cell, self.bytes_apart(stream)),
         }
     }
@@ -43,6 +47,7 @@ impl Encoding<'_, '_> {
                 self.mask_lanes();
                 self.scatter(first, from, cell);
             }
+            Apart::OneByOne if self.is_turned(stream, cell) => self.store_turned(first, from, cell),
             Apart::OneByOne => self.store_one_by_one(first, from, cell, self.bytes_apart(stream)),
         }
     }
@@ -77,6 +82,10 @@ impl Encoding<'_, '_> {
             }
             let place = memory(first.base, first.displacement + window.begins(vector));
             match vector {
+                0 if last == 0 && !is_masked => {
+                    self.load_vector(to, &window.picked(0));
+                    self.three(codes.pick, to, to, Source::Memory(place));
+                }
                 0 if last == 0 => {
                     self.load_masked(codes.load, beside, place, is_masked);
                     self.load_vector(to, &window.picked(0));
@@ -103,11 +112,13 @@ impl Encoding<'_, '_> {
         for vector in 0..window.vectors() {
             self.load_vector(spread, &window.spread(vector));
             self.three(codes.pick, spread, spread, Source::Register(from));
-            self.mask_cells(window, vector);
             let place = memory(first.base, first.displacement + window.begins(vector));
             let store = Instruction::with2(codes.store, place, spread);
             let mut store = store.expect("a store takes memory and a register");
-            store.set_op_mask(FREE_MASK);
+            if self.extent.is_masked() || window.has_others(vector) {
+                self.mask_cells(window, vector);
+                store.set_op_mask(FREE_MASK);
+            }
             self.put(Ok(store));
         }
     }
@@ -121,6 +132,17 @@ impl Encoding<'_, '_> {
             return self.put_with_constant(&load.expect("it takes a mask and memory"), cells);
         }
         self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, BITS, REMAINDER));
+        if window.is_backwards() {
+            self.put(Instruction::with2(Code::Popcnt_r64_rm64, BITS, BITS));
+            self.put(Instruction::with1(Code::Neg_rm64, BITS));
+            self.put(Instruction::with2(Code::Add_rm64_imm8, BITS, window.lanes() as i32));
+            let first = Instruction::with3(Code::VEX_Bzhi_r64_rm64_r64, BITS, place, BITS);
+            self.put_with_constant(&first.expect("it takes registers and memory"), cells);
+            let place = self.assembler.constant_operand(false);
+            let others = Instruction::with2(Code::Xor_r64_rm64, BITS, place);
+            self.put_with_constant(&others.expect("it takes a register and memory"), cells);
+            return self.put(Instruction::with2(Code::VEX_Kmovq_kr_r64, FREE_MASK, BITS));
+        }
         if window.lanes_before(vector) > 0 {
             self.put(Instruction::with2(Code::Shr_rm64_imm8, BITS, window.lanes_before(vector) as u32));
         }
@@ -186,6 +208,51 @@ impl Encoding<'_, '_> {
         let mut scatter = scatter.expect("a scatter takes places and a register");
         scatter.set_op_mask(FREE_MASK);
         self.put(Ok(scatter));
+    }
+
+    /// Whether the cells of the block are a vector backwards, which two shuffles turn around.
+    fn is_turned(&self, stream: usize, cell: Number) -> bool {
+        let is_vector = matches!(cell.bytes() * self.lanes_of_block(), PART_BYTES | TWO_PARTS);
+        self.bytes_apart(stream) == -cell.bytes() && cell.bytes() >= 4 && is_vector
+    }
+
+    fn load_turned(&mut self, to: Reg, first: MemoryOperand, cell: Number) {
+        let bytes = cell.bytes() * self.lanes_of_block();
+        let to = self.sized(to, bytes);
+        self.turn(to, Source::Memory(memory(first.base, first.displacement + cell.bytes() - bytes)), cell, bytes);
+    }
+
+    fn store_turned(&mut self, first: MemoryOperand, from: Reg, cell: Number) {
+        let bytes = cell.bytes() * self.lanes_of_block();
+        let (from, turned) = (self.sized(from, bytes), self.sized(self.between(1), bytes));
+        self.turn(turned, Source::Register(from), cell, bytes);
+        let code = if bytes == PART_BYTES { Code::VEX_Vmovdqu_xmmm128_xmm } else { Code::VEX_Vmovdqu_ymmm256_ymm };
+        let place = memory(first.base, first.displacement + cell.bytes() - bytes);
+        self.put(Instruction::with2(code, place, turned));
+    }
+
+    /// Turns the cells of a vector around: those of each half, then the halves.
+    fn turn(&mut self, to: Register, from: Source, cell: Number, bytes: i64) {
+        const BACKWARDS: i32 = 0b00_01_10_11;
+        const HALVES: i32 = 0b01_00_11_10;
+        match (cell.bytes(), bytes) {
+            (8, PART_BYTES) => self.shuffled(Code::VEX_Vpshufd_xmm_xmmm128_imm8, to, from, HALVES),
+            (8, _) => self.shuffled(Code::VEX_Vpermq_ymm_ymmm256_imm8, to, from, BACKWARDS),
+            (_, PART_BYTES) => self.shuffled(Code::VEX_Vpshufd_xmm_xmmm128_imm8, to, from, BACKWARDS),
+            _ => {
+                self.shuffled(Code::VEX_Vpshufd_ymm_ymmm256_imm8, to, from, BACKWARDS);
+                self.shuffled(Code::VEX_Vpermq_ymm_ymmm256_imm8, to, Source::Register(to), HALVES);
+            }
+        }
+    }
+
+    fn shuffled(&mut self, code: Code, to: Register, from: Source, order: i32) {
+        self.put(match from {
+            Source::Register(from) => Instruction::with3(code, to, from, order),
+            Source::Memory(from) | Source::Cells(from) | Source::Constant(from, _) => {
+                Instruction::with3(code, to, from, order)
+            }
+        });
     }
 
     fn load_one_by_one(&mut self, to: Reg, first: MemoryOperand, cell: Number, apart: i64) {
