@@ -45,6 +45,9 @@ use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
 /// over the guard page below a thread's stack. Wide code calls nothing.
 pub(crate) const MOST_SLOT_BYTES: i64 = 4096 - 64;
 
+/// Rows of which it is tried to share some alone, at most: each try assigns registers once more.
+const MOST_ROWS_APART: usize = 4;
+
 /// A strip as it is handed to a target: everything is decided but bytes and general registers.
 pub(crate) struct WideStrip<'a> {
     /// The body, in the chosen vectors.
@@ -80,18 +83,42 @@ pub(super) fn choose<'a>(
         VectorWidth::Bits512 => Some(64),
     };
     let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
-    let shapes = shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
-    let mut best: Option<(f64, WideStrip<'a>)> = None;
-    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options)) {
-        if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
-            best = Some((cycles, strip));
+    let shapes = || shapes.iter().copied().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
+    let best_of = |sharing: Sharing| {
+        let mut best: Option<(f64, WideStrip<'a>)> = None;
+        for (cycles, strip) in shapes().filter_map(|shape| in_shape(facts, shape, options, sharing)) {
+            if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
+                best = Some((cycles, strip));
+            }
         }
+        best.map(|(_, strip)| strip)
+    };
+    let best = best_of(Sharing::AllRows)?;
+    if best.allocation.shared.is_none()
+        && let Some(other) = best_of(Sharing::SomeRows)
+        && other.allocation.shared.is_some()
+    {
+        return Some(other);
     }
-    best.map(|(_, strip)| strip)
+    Some(best)
+}
+
+/// Of which rows loads may share vectors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    /// All or none: what is shared is read once from a cache that is slow.
+    AllRows,
+    /// Also of some alone. Loads have their ports and shifts theirs, so that a part of each may be faster than either.
+    SomeRows,
 }
 
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
-fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) -> Option<(f64, WideStrip<'a>)> {
+fn in_shape<'a>(
+    facts: &StripFacts<'a>,
+    shape: Shape,
+    options: &CompileOptions,
+    sharing_of: Sharing,
+) -> Option<(f64, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body, facts.length), false);
     if allocation.spills > 0
@@ -130,7 +157,14 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let (mut unroll_factor, mut least) = estimate(None);
     // The estimate is of what is busiest, and knows of no load that waits for a store.
     let waits = allocation.shared.as_ref().is_some_and(SharedLoads::has_stored_rows);
-    match sharing.map(|block| estimate(Some(block))) {
+    let mut shared = sharing.map(|block| estimate(Some(block)));
+    if let Some((_, all)) = shared.filter(|_| !waits && sharing_of == Sharing::SomeRows)
+        && let Some((other, fewer)) = with_fewer_rows(&body, &allocation, &|each| estimate(Some(block(each))))
+        && fewer.1 < all
+    {
+        (allocation, shared) = (other, Some(fewer));
+    }
+    match shared {
         Some((with, less)) if waits || less < least * SHARING_FACTOR => (unroll_factor, least) = (with, less),
         _ => allocation.shared = None,
     }
@@ -172,6 +206,25 @@ fn with_stored_rows_alone(
     let other = allocate(body, rows().filter(|row| row.is_stored).cloned().collect(), false);
     let takes_less = block(&other.shared.as_ref()?.each).cycles < block(&shared.each).cycles;
     (takes_less && other.slots <= allocation.slots).then_some(other)
+}
+
+/// The same body where some of the rows alone are shared, those with the most loads, and the best of its estimates.
+fn with_fewer_rows(
+    body: &Body<'_>,
+    allocation: &Allocation,
+    estimate: &dyn Fn(&Sequence) -> (i64, f64),
+) -> Option<(Allocation, (i64, f64))> {
+    let mut rows: Vec<Row> = allocation.shared.as_ref()?.rows.iter().map(|(row, _)| row.clone()).collect();
+    if rows.len() > MOST_ROWS_APART {
+        return None;
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.others.len()));
+    let first = |count: usize| {
+        let other = allocate(body, rows[..count].to_vec(), false);
+        let found = estimate(&other.shared.as_ref()?.each);
+        (other.slots <= allocation.slots).then_some((other, found))
+    };
+    (1..rows.len()).filter_map(first).min_by(|(_, (_, one)), (_, (_, other))| one.total_cmp(other))
 }
 
 impl WideStrip<'_> {
