@@ -1,7 +1,7 @@
 //! Tuned code: the same bits, on storage that a run has anyway, within its cap.
 
 use crease::prelude::*;
-use crease::{CompileOptions, Finding, ScheduleFinding, TuningMemory};
+use crease::{CompileOptions, Finding, MachineModel, ScheduleFinding, TuningMemory};
 use ndarray::Array1;
 
 const HEAT: &str = "kernel heat(size N; run T) {
@@ -60,7 +60,9 @@ fn kernels_without_steps_are_tuned_on_arrays_of_the_runs_own() {
 #[test]
 fn schedules_are_timed_once_and_remembered() {
     let found = HEAT.replace("  schedule rows { S, E -> [t, x vector(8)] }\n", "");
-    let builder = |size: i64| Kernel::parse(&found).unwrap().plan().size("N", size).threads(2);
+    // Caches so small that tiles may be faster.
+    let machine = MachineModel::detect().caches(512, 65536);
+    let builder = |size: i64| Kernel::parse(&found).unwrap().plan().size("N", size).threads(2).machine(machine);
     let directory = tempfile::tempdir().unwrap();
     let memory = TuningMemory::in_directory(directory.path());
     let options = CompileOptions::default();

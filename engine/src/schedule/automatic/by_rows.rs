@@ -46,7 +46,7 @@ impl Shapes<'_> {
                 return Ok(None);
             }
         }
-        if self.outer() == self.last() && !is_parallel {
+        if self.is_line() && !is_parallel {
             // Of a line, what lies between groups is there as a whole.
             temps_held = f64::from(u8::from(open.clone().positions().is_some()));
         }

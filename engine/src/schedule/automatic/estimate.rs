@@ -8,6 +8,7 @@
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
 mod blocks;
+mod turned;
 
 use crease_program::Interval;
 
@@ -127,6 +128,7 @@ pub(super) struct Workload {
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
     temp_bytes: f64,
+    first_level_bytes: f64,
     second_level_bytes: f64,
     last_level_bytes: f64,
 }
@@ -255,6 +257,7 @@ impl Workload {
             is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
+            first_level_bytes: target.machine.first_level_cache_bytes as f64 * USABLE,
             second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
             last_level_bytes: target.machine.last_level_cache_bytes as f64 * USABLE,
         }
@@ -345,25 +348,24 @@ impl Workload {
     pub(super) fn skewed(&self, dim: usize, tile: Tile, bands: i64) -> Estimate {
         let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
         let (rows, height) = (self.extents[dim], steps * bands);
-        let row = self.step_bytes() / rows;
+        let row = self.bytes_in_tiles(dim) / rows;
         let held = (width + lean * steps + 2.0) * row;
         let in_tiles = (rows + lean * steps) / width;
         let tiles = in_tiles.ceil();
         let edges = 1.0 + (lean * steps + 1.0) / width;
-        // Tiles of the last dimension cut rows into so many strips.
-        let cuts = if dim + 1 == self.extents.len() { (tiles - 1.0) * CUT_NS } else { 0.0 };
-        let work = self.all_work() + cuts;
+        let work = self.all_work() + self.cuts(dim, tiles);
         // The first band takes from memory.
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
         if bands <= 1.0 {
-            let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
+            let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, 1.0);
             let between = between * self.begun(steps);
             return Estimate { nanoseconds: overlapped(&[work, inside, between]), bytes: self.step_bytes() };
         }
         let all_threads = self.threads.min(bands);
         // The last tile of a band may be a part of one, and takes its turn like the others.
         let threads = bands * in_tiles / turns(tiles, bands, all_threads);
-        let inside = self.moving(2.0 * self.step_bytes(), held * all_threads, all_threads) * all_threads / threads;
+        let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held * all_threads, all_threads);
+        let inside = inside * all_threads / threads;
         // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
         let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
@@ -378,6 +380,16 @@ impl Workload {
         Estimate { nanoseconds, bytes }
     }
 
+    /// Nanoseconds of strips more in a step: tiles of the last dimension cut each row into so many.
+    fn cuts(&self, dim: usize, tiles: f64) -> f64 {
+        if dim + 1 < self.extents.len() {
+            return 0.0;
+        }
+        // An end of a row is in one tile.
+        let rows: f64 = self.points.iter().map(|points| points / self.extents[dim].max(1.0)).sum();
+        (tiles - 1.0) * CUT_NS * rows
+    }
+
     /// By how many steps rows differ that run at once, at most, of so many bands.
     pub(super) fn steps_in_flight(&self, dim: usize, Tile { steps, width, lean }: Tile, bands: f64) -> f64 {
         let all = steps as f64 * bands;
@@ -389,11 +401,12 @@ impl Workload {
     pub(super) fn pipelined(&self, dim: usize, tile: Tile, in_parts: bool) -> Estimate {
         let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
         let rows = self.extents[dim];
-        let held = (lean * steps + 1.0) * width * self.step_bytes() / rows;
+        let held = (lean * steps + 1.0) * width * self.bytes_in_tiles(dim) / rows;
         let threads = self.threads.min(steps);
         let fronts = (rows / width).ceil() + lean * (steps - 1.0);
-        let front = (steps / threads).ceil() * width * self.all_work() / rows;
-        let inside = self.moving(2.0 * self.step_bytes(), held, threads);
+        let work = self.all_work() + self.cuts(dim, (rows / width).ceil());
+        let front = (steps / threads).ceil() * width * work / rows;
+        let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
         let is_handed_on = threads > 1.0 && !in_parts;
@@ -464,6 +477,11 @@ impl Workload {
         self.step_bytes() * part <= self.second_level_bytes / 2.0
     }
 
+    /// Whether a core's first cache holds all that a step works on, in two levels.
+    pub(super) fn is_in_first_cache(&self) -> bool {
+        2.0 * self.state_bytes + self.given_bytes + self.temp_bytes <= self.first_level_bytes
+    }
+
     fn all_work(&self) -> f64 {
         self.work.iter().sum()
     }
@@ -478,7 +496,12 @@ impl Workload {
         1.0 + steps / (2.0 * self.steps_of_call())
     }
 
-    /// Bytes that a step works on.
+    /// Bytes that a step works on inside of tiles of a dimension: of the last one, temporary arrays have whole tiles.
+    fn bytes_in_tiles(&self, dim: usize) -> f64 {
+        self.step_bytes() + if dim + 1 == self.extents.len() { self.temp_bytes } else { 0.0 }
+    }
+
+    /// Bytes that a step takes and leaves.
     fn step_bytes(&self) -> f64 {
         self.state_bytes + self.given_bytes
     }

@@ -21,7 +21,7 @@ use crate::kernel::{Cut, Parts};
 use crate::schedule::automatic::NoCandidates;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::rates::balanced;
-use crate::schedule::automatic::space::{CommonSpace, Missing, leader, range_of};
+use crate::schedule::automatic::space::{CommonSpace, Halves, Missing, leader, range_of};
 
 /// A kernel with a dimension that is folded.
 #[derive(Debug)]
@@ -32,8 +32,7 @@ pub(super) struct Folded {
     pub(super) space: CommonSpace,
 }
 
-/// The kernel with its outermost dimension of space folded, if what it reads there is far away; rows are left as they
-/// are.
+/// The kernel with its outermost dimension of space folded, if what it reads there is far away.
 ///
 /// # Errors
 /// [`NoCandidates::Overflow`] if a coefficient leaves 64 bits.
@@ -44,7 +43,7 @@ pub(super) fn folded(
     params: &[i64],
 ) -> Result<Option<Folded>, NoCandidates> {
     let dim = 1;
-    if !space.has_steps || dim + 1 >= space.names.len() {
+    if !space.has_steps || dim >= space.names.len() {
         return Ok(None);
     }
     let leader = leader(kernel).filter(|array| array.index == space.names);
@@ -66,13 +65,15 @@ pub(super) fn folded(
     }
     let kernel = kernel.split(&cuts)?;
     let mut space = balanced(&kernel, Missing::AtZero, params)?;
-    let mut halves = Vec::with_capacity(kernel.stmts().len());
+    let stmts = kernel.stmts().len();
+    let mut halves = Halves { of: Vec::with_capacity(stmts), firsts: Vec::with_capacity(stmts) };
     for (coordinates, ranges) in space.coordinates.iter_mut().zip(&space.ranges) {
         let is_far = range_of(&coordinates[dim].scale(2)?.sub(&ends)?, ranges, params).min > 0;
         if is_far {
             coordinates[dim] = ends.sub(&coordinates[dim])?;
         }
-        halves.push(i64::from(is_far));
+        halves.of.push(i64::from(is_far));
+        halves.firsts.push(range_of(&coordinates[dim], ranges, params).min);
     }
     space.halves = Some(halves);
     Ok(Some(Folded { kernel, cuts, space }))

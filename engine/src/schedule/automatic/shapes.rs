@@ -40,6 +40,8 @@
 
 mod blocks;
 
+use std::collections::BTreeSet;
+
 use crate::kernel::AUTOMATIC;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
@@ -71,6 +73,10 @@ const MANY_BANDS: i64 = 64;
 /// transport in a plane by three stages had 0.8 of its speed (medians of 4 in turn of builds with and without it, of
 /// `run transport-2d-rk3 --schedule auto --threads 2 --set T=3000`).
 const TILES_OF_A_THREAD: i64 = 4;
+
+/// Folded lines have bands at once if as many as this of them are more than a core's own caches hold. Shows in
+/// `run heat-1d-periodic --schedule auto --threads 2`, of N = 4000 and 20000.
+const LEAST_AT_ONCE: f64 = 8.0;
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
 pub(super) const CELLS_OF_COLUMNS: i64 = 64;
@@ -172,8 +178,9 @@ pub(super) fn in_halves(
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
-    let has_stages = distances.iter().any(|d| d.by[0] == Interval::point(0));
-    let rows = if has_stages { shapes.rows(false) } else { Ok(None) };
+    // What lies between the stages of a line is there as a whole, folded or not.
+    let has_rows = !shapes.is_line() && distances.iter().any(|d| d.by[0] == Interval::point(0));
+    let rows = if has_rows { shapes.rows(false) } else { Ok(None) };
     let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -222,15 +229,15 @@ impl Shapes<'_> {
     }
 
     /// Tiles of time and space, one after the other, or those of some bands for each thread at once. Not of folded
-    /// boxes, where the storage of several bands takes two levels; nor where tiles need not lean: then threads need no
-    /// bands, and storage of several is not found in one level.
+    /// boxes, where the storage of several bands takes two levels, but for lines; nor where tiles need not lean: then
+    /// threads need no bands, and storage of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
         let threads = self.workload.threads as i64;
-        let Some((shifts, mut open)) =
-            self.within_step().filter(|_| !at_once || threads > 1 && self.space.halves.is_none())
-        else {
+        let may_be_at_once = threads > 1 && (self.space.halves.is_none() || self.is_line());
+        if at_once && !may_be_at_once || !self.may_cut_rows(at_once) {
             return Ok(None);
-        };
+        }
+        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
         let dim = self.outer();
         let Some(lean) = self.lean(dim, &shifts).filter(|lean| !at_once || *lean > 0) else { return Ok(None) };
         let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
@@ -270,6 +277,23 @@ impl Shapes<'_> {
         let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
         let in_flight = self.workload.steps_in_flight(dim, tile, bands as f64) as i64;
         self.candidate(draft, (in_flight, lean), shape, estimate)
+    }
+
+    /// Whether the outermost dimension of space is the last one.
+    pub(super) fn is_line(&self) -> bool {
+        self.outer() == self.last()
+    }
+
+    /// Whether tiles, which cut rows of a line into strips, may save any time: not of what a cache of the core holds
+    /// anyway. Twice as many strips are cut where halves are apart. Shows in
+    /// `run engine/tests/filetests/automatic/long_ring.crk --schedule auto`, of N = 1000 to 100000.
+    fn may_cut_rows(&self, at_once: bool) -> bool {
+        match (&self.space.halves, at_once) {
+            _ if !self.is_line() => true,
+            (None, _) => !self.workload.is_in_first_cache(),
+            (Some(_), false) => !self.workload.is_in_own_cache(1.0),
+            (Some(_), true) => !self.workload.is_in_own_cache(LEAST_AT_ONCE),
+        }
     }
 
     /// A dimension along which no statement is shifted.
@@ -326,7 +350,7 @@ impl Shapes<'_> {
     fn halves_at_once(&self) -> Option<Row> {
         let is_ordered = self.distances.iter().all(|d| d.by[0].min >= 1);
         let pays = is_ordered && self.workload.is_replaced && self.workload.threads == 2.0;
-        self.space.halves.as_ref().filter(|_| pays).map(|halves| Row::Position(halves.clone()))
+        self.space.halves.as_ref().filter(|_| pays).map(|halves| Row::Position(halves.of.clone()))
     }
 
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
@@ -368,7 +392,7 @@ impl Shapes<'_> {
 
     /// The rows of a tile, and all within: false if that cannot be ordered.
     fn inside(&self, draft: &mut Draft, open: &mut Open<'_>, row: &Row, tile: Tile) -> Result<bool, AffineOverflow> {
-        if self.outer() == self.last() {
+        if self.is_line() {
             return self.along(draft, open, row);
         }
         if tile.width > 1 {
@@ -381,7 +405,7 @@ impl Shapes<'_> {
     /// statements in halves. False if neither orders what is left.
     pub(super) fn half(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
         let Some(halves) = &self.space.halves else { return Ok(true) };
-        let Some(row) = open.halves(halves) else { return Ok(false) };
+        let Some(row) = open.halves(&halves.of) else { return Ok(false) };
         draft.push(DimKind::Sequential, self.values(&row)?);
         Ok(true)
     }
@@ -433,7 +457,7 @@ impl Shapes<'_> {
         // as all their rows are in a cache (`crease run acoustic-2d --schedule auto --set T=400`, and `elastic-2d`).
         let shared = (!self.space.has_steps).then_some(shifts.as_slice());
         if let Some((before, behind)) = open.positions_around(self.last(), shared) {
-            if let Some(before) = before {
+            if let Some(before) = self.ends_first(before) {
                 draft.push(DimKind::Sequential, self.values(&before)?);
             }
             draft.push(self.workload.along_rows(), self.values(last)?);
@@ -459,6 +483,25 @@ impl Shapes<'_> {
             draft.push(DimKind::Vector(self.workload.lanes), of(&row, true)?);
         }
         Ok(open.left().is_empty())
+    }
+
+    /// Positions on a line: of one that is folded, one half of each stage before the other. Where a stage takes the place
+    /// of what the other half of it reads, in the last step, the reader comes first: it stands at an end, and statements
+    /// are in the order in which they begin.
+    fn ends_first(&self, stages: Option<Row>) -> Option<Row> {
+        let Some(halves) = self.space.halves.as_ref().filter(|_| self.is_line()) else { return stages };
+        let stages = match stages {
+            Some(Row::Position(positions)) => positions,
+            _ => vec![0; self.stmts],
+        };
+        let crosses = |d: &&Distance| stages[d.from] == stages[d.to] && halves.of[d.from] != halves.of[d.to];
+        let crossed: BTreeSet<i64> = self.distances.iter().filter(crosses).map(|d| stages[d.to]).collect();
+        let first = |stmt: usize| if crossed.contains(&stages[stmt]) { halves.firsts[stmt] } else { 0 };
+        let keys: Vec<_> = (0..self.stmts).map(|stmt| (stages[stmt], first(stmt), halves.of[stmt])).collect();
+        let sorted: BTreeSet<_> = keys.iter().collect();
+        Some(Row::Position(
+            keys.iter().map(|key| sorted.iter().take_while(|other| **other < key).count() as i64).collect(),
+        ))
     }
 
     /// The kind of a row, if one in parallel is wanted.

@@ -31,7 +31,17 @@ pub(super) struct CommonSpace {
     /// Per statement, the range of each iterator.
     pub(super) ranges: Vec<Vec<Interval>>,
     /// Where a dimension is folded: per statement, in which half it runs, 0 or 1.
-    pub(super) halves: Option<Vec<i64>>,
+    /// Where a dimension is folded: its halves.
+    pub(super) halves: Option<Halves>,
+}
+
+/// The halves of a dimension that is folded.
+#[derive(Clone, Debug)]
+pub(super) struct Halves {
+    /// Per statement, in which half it runs, 0 or 1.
+    pub(super) of: Vec<i64>,
+    /// Per statement, where in the dimension it begins.
+    pub(super) firsts: Vec<i128>,
 }
 
 /// The dimension of each index of an array; none for an index that is none of them, as what counts sweeps of which there

@@ -18,7 +18,7 @@ pub(super) const MOST_PACE: u64 = 4;
 pub(super) const FEW_APART: i64 = 4;
 
 /// Vector registers of processors that take cells out of windows: those with AVX-512.
-const REGISTERS_WITH_WINDOWS: u32 = 32;
+pub(super) const REGISTERS_WITH_WINDOWS: u32 = 32;
 
 /// How arrays are laid out, and what vectors take of them.
 #[derive(Clone, Debug)]

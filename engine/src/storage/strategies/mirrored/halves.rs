@@ -26,6 +26,17 @@ pub(super) struct Halves {
     pub(super) depth: i64,
     /// Steps of a tile.
     pub(super) steps: i64,
+    /// Where all rows of a tile are written before any is read.
+    pub(super) tile: Option<Tile>,
+}
+
+/// The rows of the tiles that run between two barriers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    /// Rows in a step of all of them.
+    pub(super) rows: i64,
+    /// Rows by which each step lies before the one before.
+    pub(super) lean: i64,
 }
 
 /// Where a statement writes and which way it runs there.
@@ -61,8 +72,9 @@ impl Halves {
                 continue;
             }
             let Some(lags) = lags(&accesses, (index, at), last_near)? else { return Ok(None) };
-            let steps = steps_of_tiles(&accesses);
-            return Ok(Some(Halves { index, last_near, lags, depth, steps }));
+            let steps = steps_of_tiles(&accesses).max().unwrap_or(1);
+            let tile = Tile::of(&accesses, (index, at)).filter(|_| are_apart(&accesses, at));
+            return Ok(Some(Halves { index, last_near, lags, depth, steps, tile }));
         }
         Ok(None)
     }
@@ -88,16 +100,40 @@ fn sweep(accesses: &Accesses<'_>, write: &Access<'_>, index: usize) -> Option<Sw
     (direction.abs() == 1 && !cells.is_empty()).then_some(Sweep { cells, is_upwards: direction > 0, at })
 }
 
-/// The most steps of a tile: divisors of floors of the step alone.
-fn steps_of_tiles(accesses: &Accesses<'_>) -> i64 {
-    let of_write = |write: &Access<'_>| {
-        let divisors = accesses.times[write.stmt].iter().flat_map(Affine::terms).filter_map(|(term, _)| match term {
-            Term::Floor(inner, divisor) => Some((inner, *divisor)),
-            _ => None,
-        });
-        // A tile may begin at any step.
-        let of_steps = |inner: &Affine| inner.sub(&Affine::iter(0)).is_ok_and(|rest| rest.is_of_params());
-        divisors.filter(|(inner, _)| of_steps(inner)).map(|(_, divisor)| divisor).max()
+/// Whether a position before the component of time that runs over rows tells a write from a read.
+fn are_apart(accesses: &Accesses<'_>, at: usize) -> bool {
+    let position = |access: &Access<'_>, k: usize| accesses.times[access.stmt].get(k).and_then(Affine::as_constant);
+    let differ = |write: &Access<'_>, read: &Access<'_>| {
+        (0..at).any(|k| matches!((position(write, k), position(read, k)), (Some(write), Some(read)) if write != read))
     };
-    accesses.writes.iter().filter_map(of_write).max().unwrap_or(1)
+    accesses.writes.iter().any(|write| accesses.last_reads.iter().any(|read| differ(write, read)))
+}
+
+impl Tile {
+    /// The tiles of rows that are counted before the component of time that runs over rows. As many bands of steps run
+    /// at once as one kind of tiles of steps has of the other.
+    fn of(accesses: &Accesses<'_>, (index, at): (usize, usize)) -> Option<Tile> {
+        let write = accesses.writes.iter().find(|write| write.index[index].as_constant().is_none())?;
+        let iter =
+            (1..accesses.ranges[write.stmt].len()).find(|&iter| write.index[index].iter_coefficient(iter) != 0)?;
+        let tiles = accesses.times[write.stmt].iter().take(at).flat_map(Affine::terms);
+        let (rows, lean) = tiles.into_iter().find_map(|(term, _)| match term {
+            Term::Floor(inner, rows) if inner.iter_coefficient(iter) != 0 => Some((*rows, inner.iter_coefficient(0))),
+            _ => None,
+        })?;
+        let steps = || steps_of_tiles(accesses);
+        let bands = steps().max()?.checked_div(steps().min()?)?;
+        Some(Tile { rows: rows.checked_mul(if lean > 0 { bands } else { 1 })?, lean })
+    }
+}
+
+/// The steps of tiles of each kind: divisors of floors of the step alone.
+fn steps_of_tiles(accesses: &Accesses<'_>) -> impl Iterator<Item = i64> {
+    // A tile may begin at any step.
+    let of_steps = |inner: &Affine| inner.sub(&Affine::iter(0)).is_ok_and(|rest| rest.is_of_params());
+    let times = accesses.writes.iter().flat_map(|write| &accesses.times[write.stmt]).flat_map(Affine::terms);
+    times.filter_map(move |(term, _)| match term {
+        Term::Floor(inner, divisor) if of_steps(inner) => Some(*divisor),
+        _ => None,
+    })
 }

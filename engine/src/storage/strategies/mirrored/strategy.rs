@@ -58,8 +58,8 @@ fn keep(
     array: ArrayId,
 ) -> Result<Option<StorageMapping>, MappingError> {
     let spans = problem.spans(array)?;
-    if halves.lags == [0; 2] && halves.depth == 1 {
-        // Rows stay where they are, so that halves have nothing to move apart.
+    if halves.lags == [0; 2] && halves.depth == 1 && halves.index + 1 < spans.len() {
+        // Rows stay where they are, so that halves have nothing to move apart; cells of a line would lie backwards.
         return Ok(in_place(&spans).map(|(moduli, piece)| StorageMapping {
             buffers: vec![problem.buffer_for(array, moduli, StrategyId::Mirrored)],
             arrays: vec![ArrayMapping { array, pieces: vec![piece] }],
@@ -96,7 +96,8 @@ fn in_place(spans: &[Span]) -> Option<(Vec<i64>, Piece)> {
 fn part(halves: &Halves, spans: &[Span], buffer: usize, when: Formula) -> Option<(Vec<i64>, Piece)> {
     let is_near = buffer == 0;
     let (mut moduli, mut matrix, mut offset) = (Vec::new(), Vec::new(), Vec::new());
-    if halves.depth == 0 && halves.steps > 1 {
+    let is_leaning = halves.tile.is_some_and(|tile| tile.lean > 0);
+    if halves.depth == 0 && halves.steps > 1 && !is_leaning {
         // Each step of a tile has rows of its own.
         let mut row = vec![0; spans.len()];
         row[0] = 1;
@@ -130,14 +131,19 @@ fn part(halves: &Halves, spans: &[Span], buffer: usize, when: Formula) -> Option
 
 /// Places of a ring for some rows of every step, and by how many of them a step moves the rows.
 ///
-/// Of an array whose values live inside of steps, as many places as rows are alive. Of a state, row `y` of step `t` takes
+/// Of an array whose values live inside of steps, as many places as rows are alive: of tiles in which all rows are
+/// written before any is read, these, and those that steps lean by. Of a state, row `y` of step `t` takes
 /// the place of row `y + d` of the step `k` before it, the first one that is dead by then, where `k` steps are read back:
 /// places are `g` a step, with `k g + d` in all. Steps of a tile lie beside each other, each `d` rows behind the `k`-th
 /// before it, so that `g` has a margin of these.
 fn ring(halves: &Halves, lag: i64, rows: i64) -> Option<(i64, i64)> {
     let (depth, steps) = (halves.depth, halves.steps);
     if depth == 0 {
-        return Some((lag.clamp(1, rows), 0));
+        let written = match halves.tile {
+            Some(tile) => tile.lean.checked_mul(steps)?.checked_add(tile.rows)?,
+            None => 0,
+        };
+        return Some((lag.checked_add(written)?.clamp(1, rows), 0));
     }
     let beside = if steps > 1 { steps.checked_add(depth - 1)?.checked_div(depth)? } else { 0 };
     let a_step = rows.checked_add(lag.checked_mul(beside)?)?;
