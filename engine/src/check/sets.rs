@@ -4,7 +4,9 @@
 //!
 //! The pieces of an array must hold every cell that ever has a value, each exactly once; and for every pair of pieces
 //! of one buffer, of the pairs of cells that both formulas send to the same coordinates none may be alive together.
-//! Pairs in one place are few, so that they come first: conflicts of whole arrays are never computed.
+//! Pairs in one place are few, so that they come first: conflicts of whole arrays are never computed. Where a ring is so
+//! small that many of its turns come into question, all cells of an array that are a turn apart or more are compared
+//! first: if none of these is alive together, none of those in one place is, which would have to be named by an unknown.
 
 use std::cell::RefCell;
 
@@ -116,15 +118,23 @@ fn verify_pair(
     if known.pairs.borrow().contains(&claim) {
         return Ok(());
     }
-    let same_place = in_one_place(facts, &buffer.moduli, (a, first), (b, second))?;
-    // Being alive together is symmetric: within one piece every pair needs a look from one side only.
-    let distinct = match (a == b, is_same) {
-        (false, _) => same_place,
-        (true, true) => same_place.intersect(&Map::lex_lt(&same_place.domain()?)?)?,
-        (true, false) => same_place.subtract(&same_place.domain()?.identity()?)?,
+    let together = |multiples: Multiples| -> Result<Option<Map<'_>>, MappingError> {
+        let Some(same_place) = in_one_place(facts, &buffer.moduli, (a, first), (b, second), multiples)? else {
+            return Ok(None);
+        };
+        // Being alive together is symmetric: within one piece every pair needs a look from one side only.
+        let distinct = match (a == b, is_same) {
+            (false, _) => same_place,
+            (true, true) => same_place.intersect(&Map::lex_lt(&same_place.domain()?)?)?,
+            (true, false) => same_place.subtract(&same_place.domain()?.identity()?)?,
+        };
+        let is_none = distinct.is_empty()?;
+        Ok(Some(if is_none { distinct } else { alive_together(facts, buffer.sharing, (a, b), &distinct)? }))
     };
-    if !distinct.is_empty()? {
-        let together = alive_together(facts, buffer.sharing, (a, b), &distinct)?;
+    let more = if a == b { together(Multiples::OrMore)? } else { None };
+    let is_proved = more.map_or(Ok(false), |more| more.is_empty())?;
+    if !is_proved {
+        let together = together(Multiples::Alone)?.expect("it says which cells");
         if !together.is_empty()? {
             let point = together.wrap()?.flatten()?.sample()?.unwrap_or_default();
             let [left, right] = [a, b].map(|array| facts.kernel.array(array));
@@ -218,13 +228,25 @@ fn written_while_alive<'c>(alive: &[Map<'c>; 2], y: &Values<'c>, pairs: &Map<'c>
     Ok(times.coalesce()?.apply_range(&y.write.reverse()?)?.intersect(pairs)?)
 }
 
-/// `{ A[x] -> B[y] }`: cells of two pieces that both formulas send to the same coordinates.
+/// Which cells are looked at that are a multiple of a modulus apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Multiples {
+    /// Those, by a number that is not named.
+    Alone,
+    /// Along a single index, all that are as far apart as the modulus, or farther: more than those, and easier to
+    /// compare. In rings that what is alive goes through, as tiles do, none of these is alive together either.
+    OrMore,
+}
+
+/// `{ A[x] -> B[y] }`: cells of two pieces that both formulas send to the same coordinates; none if more of them are
+/// wanted, and there are none, as few multiples come into question, or along several indices.
 fn in_one_place<'c>(
     facts: &Facts<'c, '_>,
     moduli: &[i64],
     (a, first): (ArrayId, &Piece),
     (b, second): (ArrayId, &Piece),
-) -> Result<Map<'c>, MappingError> {
+    wanted: Multiples,
+) -> Result<Option<Map<'c>>, MappingError> {
     let names = |array: ArrayId, letter: &str| -> Vec<String> {
         (0..facts.kernel.array(array).index.len()).map(|k| format!("_{letter}{k}")).collect()
     };
@@ -232,6 +254,7 @@ fn in_one_place<'c>(
     let of_second: Vec<Affine> = (x.len()..x.len() + y.len()).map(Affine::iter).collect();
     let mut same = vec![first.when.clone(), second.when.map(&|e| e.substitute_iters(&of_second))?];
     let (spans_a, spans_b) = (facts.spans(a)?, facts.spans(b)?);
+    let mut are_named = true;
     for (k, &modulus) in moduli.iter().enumerate() {
         let left = linear(&first.matrix[k], 0, first.offset[k])?;
         let apart = left.sub(&linear(&second.matrix[k], x.len(), second.offset[k])?)?;
@@ -251,12 +274,21 @@ fn in_one_place<'c>(
                 };
                 Formula::Or((low..=high).map(case).collect::<Result<_, AffineOverflow>>()?)
             }
+            _ if wanted == Multiples::OrMore && is_one_index(&first.matrix[k]) && is_one_index(&second.matrix[k]) => {
+                are_named = false;
+                let from = Affine::constant(modulus);
+                let (up, down) = (Formula::le(&from, &apart)?, Formula::le(&from, &apart.scale(-1)?)?);
+                Formula::Or(vec![Formula::Zero(apart), up, down])
+            }
             _ => Formula::Zero(apart.modulo(modulus)?),
         });
     }
+    if are_named && wanted == Multiples::OrMore {
+        return Ok(None);
+    }
     let (left, right) = (&facts.kernel.array(a).name, &facts.kernel.array(b).name);
     let (from, to) = (Tuple { name: Some(left), dims: &x }, Tuple { name: Some(right), dims: &y });
-    Ok(facts.translator.pairs(from, to, &Formula::And(same))?)
+    Ok(Some(facts.translator.pairs(from, to, &Formula::And(same))?))
 }
 
 /// Bounds of `coefficients . index + offset` over the spans of the indices; none if unbounded.
@@ -269,6 +301,11 @@ fn range(coefficients: &[i64], offset: i64, spans: &[Ends]) -> Option<(i128, i12
         bounds.1 += ends[0].max(ends[1]);
     }
     Some(bounds)
+}
+
+/// Whether a coordinate is that of one index.
+fn is_one_index(coefficients: &[i64]) -> bool {
+    coefficients.iter().filter(|c| **c != 0).count() == 1
 }
 
 /// `coefficients . index + offset` over iterators that begin at `first`.
@@ -309,7 +346,8 @@ mod tests {
             let (sharing, mapped, strategy) = (Sharing::Shared, Mapped::Once, StrategyId::Given);
             let (name, moduli) = ("u".to_owned(), vec![modulus]);
             let buffer = Buffer { name, element: Element::F64, moduli, sharing, mapped, strategy };
-            let same_place = in_one_place(&facts, &[modulus], (array, &piece), (array, &piece)).unwrap();
+            let (moduli, of) = ([modulus], (array, &piece));
+            let same_place = in_one_place(&facts, &moduli, of, of, Multiples::Alone).unwrap().unwrap();
             let pairs = same_place.intersect(&Map::lex_lt(&same_place.domain().unwrap()).unwrap()).unwrap();
             let reads = &facts.values(array).unwrap().reads;
             assert!(reads.n_basic_maps().unwrap() * pairs.n_basic_maps().unwrap() > MOST_COMPARED);
@@ -319,5 +357,44 @@ mod tests {
         assert!(!facts.is_alive_known(array, Sharing::Shared));
         assert!(matches!(verified(42), Err(MappingError::Unproved { .. })));
         assert!(facts.is_alive_known(array, Sharing::Shared));
+    }
+
+    /// Every second cell of a row is alive for ten more.
+    const SECONDS: &str = "kernel seconds() {
+        input a[x]: f64 for 0 <= x < 200
+        temp m[x]: f64 for 0 <= x < 200 and x mod 2 = 0
+        output b[x]: f64 for 0 <= x < 200 and x mod 2 = 0
+        A[x] for 0 <= x < 200 and x mod 2 = 0 { m[x] = a[x] }
+        B[x] for 0 <= x < 200 and x mod 2 = 0 { b[x] = m[x] }
+        schedule rows { A -> [x, 0]; B -> [x + 10, 1] }
+    }";
+
+    #[test]
+    fn rings_are_proved_by_all_that_is_a_turn_apart_or_by_whole_turns() {
+        let kernel = Kernel::parse(SECONDS).unwrap();
+        let context = Context::new(1 << 40).unwrap();
+        let facts = Facts::new(&context, &kernel, &kernel.schedules()[0]);
+        let array = kernel.array_ids().find(|id| kernel.array(*id).name == "m").unwrap();
+        let piece = Piece { when: Formula::everything(), buffer: 0, matrix: vec![vec![1]], offset: vec![0] };
+        let conflicts = |modulus: i64, multiples: Multiples| {
+            let same_place = in_one_place(&facts, &[modulus], (array, &piece), (array, &piece), multiples).unwrap()?;
+            let pairs = same_place.intersect(&Map::lex_lt(&same_place.domain().unwrap()).unwrap()).unwrap();
+            let together = alive_together(&facts, Sharing::Shared, (array, array), &pairs).unwrap();
+            Some(!together.is_empty().unwrap())
+        };
+        let verified = |modulus: i64| {
+            let (sharing, mapped, strategy) = (Sharing::Shared, Mapped::Once, StrategyId::Given);
+            let (name, moduli) = ("m".to_owned(), vec![modulus]);
+            let buffer = Buffer { name, element: Element::F64, moduli, sharing, mapped, strategy };
+            let arrays = [ArrayMapping { array, pieces: vec![piece.clone()] }];
+            verify(&facts, &Known::default(), &[buffer], &arrays).is_ok()
+        };
+        // A turn of 12 cells is more than any two have between them that are alive together.
+        assert_eq!((conflicts(12, Multiples::OrMore), verified(12)), (Some(false), true));
+        // One of 7 is not, but cells that are 7 apart are none.
+        assert_eq!((conflicts(7, Multiples::OrMore), conflicts(7, Multiples::Alone)), (Some(true), Some(false)));
+        assert!(verified(7) && !verified(8));
+        // The turns of a large ring are named.
+        assert_eq!((conflicts(250, Multiples::OrMore), verified(250)), (None, true));
     }
 }
