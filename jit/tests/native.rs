@@ -9,7 +9,7 @@
 //! has rings that are mapped twice; `native/live.rs` strips with thousands of values alive, on small stacks;
 //! `native/integers.rs` makes random strips of integers, and `native/integer_vectors.rs` takes every operation to the
 //! ends of their types; `native/carried.rs` has values that iterations hand on in registers, and
-//! `native/coalesced.rs` images whose pixels have a few cells.
+//! `native/coalesced.rs` images whose pixels have a few cells, and `native/interleaved.rs` strips of all cells of a pixel.
 
 mod calls;
 mod carried;
@@ -21,6 +21,7 @@ mod half;
 pub(crate) mod harness;
 mod integer_vectors;
 mod integers;
+mod interleaved;
 mod joined;
 mod live;
 mod load_sharing;

@@ -16,7 +16,9 @@ use super::facts::StripFacts;
 use super::integers::integer_constants;
 use super::lookups::{Pitches, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
-use super::strided::{Apart, Picks};
+use super::shared_windows::SharedWindow;
+use super::strided::{Apart, InWindow, Picks};
+use super::together::Together;
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
@@ -92,6 +94,10 @@ pub(crate) struct Body<'a> {
     picks_bytes: bool,
     /// Vectors of numbers that are kept beside the constants, for cells that do not follow each other.
     pub(crate) vectors: Vec<Vec<u8>>,
+    /// Windows that several streams share.
+    pub(crate) shared_windows: Vec<SharedWindow>,
+    /// Stores that are made together, if there are any.
+    pub(crate) together: Option<Together>,
     /// The stores of the strip.
     stores: Vec<usize>,
     /// For the place in `each` of a store, the loads before it that stay where they were only until then.
@@ -129,6 +135,8 @@ impl<'a> Body<'a> {
             steps: Vec::new(),
             picks_bytes: facts.picks_bytes,
             vectors: Vec::new(),
+            shared_windows: Vec::new(),
+            together: None,
             stores: (0..count).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect(),
             overwritten: FxHashMap::default(),
         };
@@ -236,14 +244,19 @@ impl<'a> Body<'a> {
         multiples.next_multiple_of(LINE_BYTES as usize) + at * LINE_BYTES as usize
     }
 
-    /// Keeps what a stream needs whose cells do not follow each other.
-    fn add_vectors(&mut self, stream: usize) {
-        let Some(apart) = self.apart(stream) else { return };
-        for vector in apart.vectors(&self.addresses[stream], self.shape.lanes()) {
+    /// Keeps vectors of numbers beside the constants.
+    fn keep_vectors(&mut self, vectors: impl IntoIterator<Item = Vec<u8>>) {
+        for vector in vectors {
             if !self.vectors.contains(&vector) {
                 self.vectors.push(vector);
             }
         }
+    }
+
+    /// Keeps what a stream needs whose cells do not follow each other.
+    fn add_vectors(&mut self, stream: usize) {
+        let Some(apart) = self.apart(stream) else { return };
+        self.keep_vectors(apart.vectors(&self.addresses[stream], self.shape.lanes()));
         for bits in apart.masks() {
             self.pool.constant(bits);
         }
@@ -292,7 +305,52 @@ impl<'a> Body<'a> {
                 self.each.push(at);
             }
         }
+        self.put_together();
+        self.share_windows();
         self.find_overwritten();
+    }
+
+    /// Puts stores beside each other that are made together: some then come later than they stood.
+    fn put_together(&mut self) {
+        let reads = |at: &usize| matches!(self.strip.ops[*at], Op::Load { .. } | Op::Lookup { .. });
+        let buffer = |store: &InWindow<'_>| self.strip.streams[store.stream].buffer;
+        let stores: Option<Vec<_>> = self.stores.iter().map(|store| self.in_window(*store)).collect();
+        let Some(stores) = stores else { return };
+        let have_one_buffer = stores.iter().all(|store| buffer(store) == buffer(&stores[0]));
+        if !have_one_buffer || !self.each.iter().filter(|at| reads(at)).all(|load| self.meets_no_store(*load)) {
+            return;
+        }
+        let Some(together) = Together::of(stores, self.shape.lanes()) else { return };
+        self.each = together.in_order(&self.each);
+        self.keep_vectors(together.numbers());
+        self.together = Some(together);
+    }
+
+    /// Keeps registers for windows that streams share.
+    fn share_windows(&mut self) {
+        let loads = self.each.iter().filter(|at| self.meets_no_store(**at));
+        let loads = loads.filter(|at| matches!(self.strip.ops[**at], Op::Load { .. }));
+        let (windows, registers) = SharedWindow::all(loads.filter_map(|load| self.in_window(*load)).collect());
+        windows.iter().for_each(|window| self.keep_vectors(window.numbers()));
+        self.shape.kept = registers;
+        self.shared_windows = windows;
+    }
+
+    /// A load or store whose cells lie in a window, forwards.
+    fn in_window(&self, at: usize) -> Option<InWindow<'a>> {
+        let (Op::Load { stream, .. } | Op::Store { stream, .. }) = self.strip.ops[at] else { return None };
+        let stream = stream.index();
+        match self.apart(stream)? {
+            Apart::Window(window) if !window.is_backwards() => {
+                Some(InWindow { at, stream, place: &self.addresses[stream], window })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no store of the strip may write what a load reads.
+    pub(super) fn meets_no_store(&self, load: usize) -> bool {
+        self.stores.iter().all(|store| !self.aliases.may_meet(load, *store))
     }
 
     /// Whether a load may be made earlier than it stands: no store writes what it reads then or later.

@@ -36,10 +36,12 @@ mod pipelining;
 mod prefetch;
 mod select;
 mod shape;
+mod shared_windows;
 mod slots;
 mod stored_rows;
 mod strided;
 mod target;
+mod together;
 
 pub(crate) use address::StreamAddress;
 pub(crate) use aligned_stores::AlignedStores;

@@ -107,6 +107,8 @@ pub(crate) struct Shape {
     pub(crate) is_mixed: bool,
     /// Whether the strip has index operations that move.
     pub(crate) counts: bool,
+    /// Registers behind those for what is between, in which windows are kept that streams share.
+    pub(crate) kept: usize,
 }
 
 impl Shape {
@@ -119,7 +121,7 @@ impl Shape {
         lanes: u32,
     ) -> impl Iterator<Item = Shape> {
         let widths = features.widths.iter().copied();
-        let shapes = widths.map(move |bytes| Shape { features, bytes, number, is_mixed, counts });
+        let shapes = widths.map(move |bytes| Shape { features, bytes, number, is_mixed, counts, kept: 0 });
         shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
     }
 
@@ -134,7 +136,7 @@ impl Shape {
         // With AVX-512 an index takes its own register alone if it is a double.
         let is_in_one = self.features.masks > 0 && self.number == Number::F64;
         let keeps_none = self.is_float() && (!self.counts || is_in_one);
-        self.features.registers - if keeps_none { 0 } else { INTEGER_SCRATCH }
+        self.features.registers - self.kept - if keeps_none { 0 } else { INTEGER_SCRATCH }
     }
 
     /// Whether indices of a type that move are counted and converted in vectors; AVX2 converts no 64-bit integers to

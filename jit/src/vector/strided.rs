@@ -62,7 +62,7 @@ impl Apart {
         let in_window = (stride == -1 || (2..=FARTHEST_IN_WINDOW).contains(&stride)) && (bytes > 1 || picks.has_bytes);
         match (picks.has_masks, in_window, bytes) {
             (false, ..) => Some(Apart::OneByOne),
-            (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes })),
+            (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes, behind: 0, more: 0 })),
             (true, false, 4 | 8) => Some(Apart::Gathered),
             (true, false, _) => None,
         }
@@ -72,10 +72,8 @@ impl Apart {
     pub(super) fn vectors(self, place: &StreamAddress, lanes: i64) -> Vec<Vec<u8>> {
         match self {
             Apart::Window(window) => {
-                let (all, last) = (0..window.vectors(), window.vectors() - 1);
-                // Those of two vectors are picked by one instruction.
-                let picked = last.min(1)..=last;
-                picked.map(|vector| window.picked(vector)).chain(all.map(|vector| window.spread(vector))).collect()
+                let spread = (0..window.vectors()).map(|vector| window.spread(vector));
+                window.all_picked().into_iter().chain(spread).collect()
             }
             Apart::Gathered => vec![distances(place, lanes)],
             Apart::OneByOne => Vec::new(),
@@ -99,6 +97,15 @@ impl Apart {
     }
 }
 
+/// A load or a store whose cells lie in a window, forwards.
+pub(super) struct InWindow<'a> {
+    /// The operation.
+    pub(super) at: usize,
+    pub(super) stream: usize,
+    pub(super) place: &'a StreamAddress,
+    pub(super) window: Window,
+}
+
 /// How far the cell of each lane is from that of the first, in bytes, as 32-bit integers.
 pub(crate) fn distances(place: &StreamAddress, lanes: i64) -> Vec<u8> {
     let apart = place.stride.unwrap_or(0) * place.element.bytes() as i64;
@@ -115,9 +122,29 @@ pub(crate) struct Window {
     stride: i64,
     /// Lanes of a block.
     lanes: i64,
+    /// Cells by which those of the stream are behind the window's beginning, where it has several streams.
+    behind: i64,
+    /// Cells that it has behind the last one of its first stream.
+    more: i64,
 }
 
 impl Window {
+    /// A window that has so many cells more.
+    pub(super) fn as_far_as(self, more: i64) -> Window {
+        Window { more, ..self }
+    }
+
+    /// The same window for a stream whose cells are so many behind those of its first one.
+    pub(super) fn seen_from(self, behind: i64) -> Window {
+        Window { behind, ..self }
+    }
+
+    /// The numbers that the cells of all lanes are picked by: those of two vectors are picked by one instruction.
+    pub(super) fn all_picked(self) -> Vec<Vec<u8>> {
+        let last = self.vectors() - 1;
+        (last.min(1)..=last).map(|vector| self.picked(vector)).collect()
+    }
+
     /// How many. The last one of several ends with the last lane's cell, so that none of them reaches what another block
     /// has: it begins in the one before, and has of the stream's cells those behind that.
     pub(crate) fn vectors(self) -> i64 {
@@ -169,11 +196,11 @@ impl Window {
             return self.vector_of(|lane| (self.lanes - 1 - lane).max(0));
         }
         let of_lane = |lane: i64| {
-            let is_here = self.stride * lane >= vector * cells;
-            match (is_here, vector) {
-                (true, 0) => self.stride * lane,
-                (true, _) => cells + (self.stride * lane - self.first_cell(vector)) % cells,
-                (false, 1) => self.stride * lane,
+            let cell = self.stride * lane + self.behind;
+            match (cell >= vector * cells, vector) {
+                (true, 0) => cell,
+                (true, _) => cells + (cell - self.first_cell(vector)) % cells,
+                (false, 1) => cell,
                 (false, _) => lane,
             }
         };
@@ -192,7 +219,7 @@ impl Window {
 
     /// Cells from that of the first lane to that of the last.
     fn reach(self) -> i64 {
-        self.stride.abs() * (self.lanes - 1) + 1
+        self.stride.abs() * (self.lanes - 1) + 1 + self.more
     }
 
     /// The cell that a vector begins with.
@@ -273,6 +300,29 @@ mod tests {
                     wanted.sort_unstable();
                     assert_eq!(stored, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn streams_that_share_a_window_have_their_own_cells_of_it() {
+        for (bytes, stride, lanes) in [(1, 4, 32), (1, 3, 64), (2, 2, 32), (4, 3, 16), (8, 2, 8), (8, 4, 8)] {
+            let alone = Window { bytes, stride, lanes, behind: 0, more: 0 };
+            for (more, behind) in (0..stride).flat_map(|more| (0..=more).map(move |behind| (more, behind))) {
+                let window = alone.as_far_as(more).seen_from(behind);
+                let cells = 64 / bytes;
+                assert!(!window.reaches_too_far(window.vectors() - 1), "it ends with its last cell");
+                let mut lanes_have = vec![0; lanes as usize];
+                for (vector, picked) in (1..).zip(window.all_picked()) {
+                    let pick = |lane: i64| match number(&picked, lane, bytes as usize) {
+                        beyond if beyond >= cells => window.first_cell(vector) + beyond - cells,
+                        first if vector == 1 => first,
+                        own => lanes_have[own as usize],
+                    };
+                    lanes_have = (0..lanes).map(pick).collect();
+                }
+                let wanted: Vec<i64> = (0..lanes).map(|lane| lane * stride + behind).collect();
+                assert_eq!(lanes_have, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes, {behind} of {more}");
             }
         }
     }

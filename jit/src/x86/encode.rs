@@ -76,6 +76,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
+    /// The windows that streams share and the block has loaded, a bit for each; none where it may have none.
+    pub(super) loaded_windows: Option<u32>,
     /// What the block has for itself, if it is the second one of two at a time.
     pub(super) bank: Option<&'b Bank>,
     /// Lines to prefetch.
@@ -93,7 +95,20 @@ impl Encoding<'_, '_> {
     pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
         self.ahead.begin(extent, copy);
-        instructions.with_operations().for_each(|(instruction, operation)| self.named(instruction, operation));
+        // Blocks of which two are interleaved have no windows in common registers: they are not encoded here.
+        self.loaded_windows = matches!(extent, Extent::Whole | Extent::Aligned).then_some(0);
+        let all: Vec<(&Inst, usize)> = instructions.with_operations().collect();
+        let mut at = 0;
+        while let Some((instruction, operation)) = all.get(at).copied() {
+            at += match self.stored_together(&all[at..]) {
+                0 => {
+                    self.named(instruction, operation);
+                    1
+                }
+                stores => stores,
+            };
+        }
+        self.loaded_windows = None;
         self.assembler.note(None);
     }
 

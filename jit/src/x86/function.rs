@@ -67,6 +67,7 @@ impl Target for Avx {
             operation: 0,
             extent: Extent::Whole,
             copy: 0,
+            loaded_windows: None,
             bank: None,
             ahead,
         };

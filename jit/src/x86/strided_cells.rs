@@ -9,7 +9,9 @@
 //! all but as many as lanes are left out (`bzhi` of BMI2).
 
 use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
-use crate::vector::{Apart, DISTANCE, Extent, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances};
+use crate::vector::{
+    Apart, DISTANCE, Extent, INTEGER_SCRATCH, Inst, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances,
+};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Bytes of the vectors that cells come into one by one.
@@ -22,6 +24,9 @@ const BITS: Register = SCRATCH[1];
 impl Encoding<'_, '_> {
     /// Loads the cells of a stream, as they are.
     pub(super) fn load_apart(&mut self, to: Reg, stream: usize, cell: Number, apart: Apart) {
+        if self.load_shared(to, stream, cell) {
+            return;
+        }
         let first = self.first_cell(stream);
         match apart {
             Apart::Window(window) => self.load_window(to, first, cell, window),
@@ -69,6 +74,39 @@ impl Encoding<'_, '_> {
     fn bytes_apart(&self, stream: usize) -> i64 {
         let StreamAddress { stride, element, .. } = self.body.addresses[stream];
         stride.expect("others are not eligible") * element.bytes() as i64
+    }
+
+    /// Picks the cells of a stream out of a window that it shares, which is loaded where the block has not done so; false if
+    /// it shares none, or the block has no registers for that.
+    fn load_shared(&mut self, to: Reg, stream: usize, cell: Number) -> bool {
+        let windows = &self.body.shared_windows;
+        let found = (0..).zip(windows).find_map(|(at, shared)| Some((at, shared, shared.of(stream)?)));
+        let (Some((at, shared, window)), Some(loaded)) = (found, self.loaded_windows) else { return false };
+        let codes = WindowCodes::of(cell);
+        let vectors: Vec<Register> = (0..window.vectors() as usize)
+            .map(|vector| self.sized(self.between(INTEGER_SCRATCH + shared.register + vector), WINDOW_BYTES))
+            .collect();
+        if loaded >> at & 1 == 0 {
+            let first = self.first_cell(shared.first);
+            for (vector, register) in (0..).zip(&vectors) {
+                let place = memory(first.base, first.displacement + window.begins(vector));
+                self.load_masked(codes.load, *register, place, false);
+            }
+            self.loaded_windows = Some(loaded | 1 << at);
+        }
+        let [to, numbers] = [to, self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
+        if let [only] = vectors[..] {
+            self.load_vector(to, &window.picked(0));
+            self.three(codes.pick, to, to, Source::Register(only));
+            return true;
+        }
+        self.load_vector(to, &window.picked(1));
+        self.three(codes.pick_of_two, to, vectors[0], Source::Register(vectors[1]));
+        for (vector, register) in (2..).zip(&vectors[2..]) {
+            self.load_vector(numbers, &window.picked(vector));
+            self.three(codes.pick_besides, to, numbers, Source::Register(*register));
+        }
+        true
     }
 
     fn load_window(&mut self, to: Reg, first: MemoryOperand, cell: Number, window: Window) {
@@ -121,6 +159,43 @@ impl Encoding<'_, '_> {
             }
             self.put(Ok(store));
         }
+    }
+
+    /// Stores the next instructions together, if they are those stores and the block is whole; says how many they are.
+    pub(super) fn stored_together(&mut self, next: &[(&Inst, usize)]) -> usize {
+        let Some(together) =
+            self.body.together.as_ref().filter(|_| matches!(self.extent, Extent::Whole | Extent::Aligned))
+        else {
+            return 0;
+        };
+        let from = |(at, store): (usize, &usize)| match next.get(at) {
+            Some((Inst::Store { from, .. }, operation)) if operation == store => Some(*from),
+            _ => None,
+        };
+        let Some(registers) = together.stores.iter().enumerate().map(from).collect::<Option<Vec<Reg>>>() else {
+            return 0;
+        };
+        // Numbers that become others on the way to their cells would have to be kept beside each other first.
+        let cell = Number::of_cells(self.body.addresses[together.first].element);
+        if together.stores.iter().any(|store| self.body.numbers[*store] != cell) {
+            return 0;
+        }
+        let name = self.names.get(together.stores[0]).filter(|name| !name.is_empty());
+        self.assembler.note(name.map(|name| ("together: ", name.as_str())));
+        let (codes, first) = (WindowCodes::of(cell), self.first_cell(together.first));
+        let [all, numbers] = [self.between(0), self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
+        let registers: Vec<Register> = registers.iter().map(|reg| self.sized(*reg, WINDOW_BYTES)).collect();
+        for vector in 0..together.vectors() {
+            self.load_vector(all, &together.picked(vector, 0));
+            self.three(codes.pick_of_two, all, registers[0], Source::Register(registers[1]));
+            for (turn, register) in (1..).zip(&registers[2..]) {
+                self.load_vector(numbers, &together.picked(vector, turn));
+                self.three(codes.pick_besides, all, numbers, Source::Register(*register));
+            }
+            let place = memory(first.base, first.displacement + vector * WINDOW_BYTES);
+            self.put(Instruction::with2(codes.store, place, all));
+        }
+        together.stores.len()
     }
 
     /// Lets the free mask have the bits of a stream's cells in one vector of a window.

@@ -69,6 +69,11 @@ fn lines(text: &str, (choice, units): (IsaChoice, VectorUnits), is_such: impl Fn
     Some(compiled.strips().iter().map(|strip| strip.text.lines().filter(|line| is_such(line)).count()).sum())
 }
 
+/// How many such lines there are in code for AVX-512; none on machines without it.
+pub(super) fn lines_of_avx512(text: &str, is_such: &dyn Fn(&str) -> bool) -> Option<usize> {
+    lines(text, (IsaChoice::Avx512, VectorUnits::Halves), is_such)
+}
+
 #[test]
 fn rows_agree_and_stay_in_their_buffers() {
     for ty in ["f64", "f32", "i64", "u32"] {

@@ -1,0 +1,108 @@
+//! Streams that lie between each other: windows that several of them share, and stores that are made together.
+
+use super::harness::agree;
+use super::load_sharing::lines_of_avx512;
+use std::fmt::Write as _;
+
+/// Which streams a strip has of pixels of some cells.
+struct Pixels<'a> {
+    ty: &'a str,
+    /// Cells of a pixel.
+    cells: usize,
+    /// Those that are loaded, of each of two images, and stored.
+    loaded: &'a [usize],
+    stored: &'a [usize],
+    /// Whether the first image is written over.
+    in_place: bool,
+}
+
+impl Pixels<'_> {
+    /// Each cell that is stored is the sum of two that were loaded. Nothing lies behind the last cell that is used.
+    fn program(&self, length: &str, most: usize) -> String {
+        let Pixels { ty, cells, loaded, stored, in_place } = self;
+        let size = |used: &[usize]| most.max(1) * cells - (cells - 1 - used.iter().max().unwrap());
+        let (read, written) = (size(loaded), size(stored));
+        let mut text = format!("program pixels(n) {{\nbuffer b: {ty}[{read}] read\n");
+        if *in_place {
+            writeln!(text, "buffer a: {ty}[{}] write", read.max(written)).unwrap();
+        } else {
+            writeln!(text, "buffer a: {ty}[{read}] read\nbuffer c: {ty}[{written}] write").unwrap();
+        }
+        writeln!(text, "strip v0 in 0 .. {length} lanes 64 {{").unwrap();
+        let from = ["a", "b"].iter().flat_map(|image| loaded.iter().map(move |cell| (image, cell)));
+        let all: Vec<_> = from.collect();
+        for (stream, (image, cell)) in all.iter().enumerate() {
+            writeln!(text, "m{stream} = {image}[pos {cell}, stride {cells}]").unwrap();
+        }
+        for (number, cell) in stored.iter().enumerate() {
+            let to = if *in_place { "a" } else { "c" };
+            writeln!(text, "m{} = {to}[pos {cell}, stride {cells}]", all.len() + number).unwrap();
+        }
+        let (mut made, mut facts) = (0, String::new());
+        for (number, cell) in stored.iter().enumerate() {
+            // Loads lie between the stores, as statements have them.
+            let [one, other] = [number % all.len(), (number * 3 + loaded.len()) % all.len()];
+            writeln!(text, "%{made} = load m{one}: {ty}\n%{} = load m{other}: {ty}", made + 1).unwrap();
+            writeln!(text, "%{} = add %{made}, %{}", made + 2, made + 1).unwrap();
+            writeln!(text, "%{}: store m{}, %{}", made + 3, all.len() + number, made + 2).unwrap();
+            let _ = cell;
+            made += 4;
+        }
+        if *in_place {
+            for store in 0..stored.len() {
+                for load in 0..stored.len() {
+                    for (which, stream) in
+                        [load % all.len(), (load * 3 + loaded.len()) % all.len()].into_iter().enumerate()
+                    {
+                        let (image, cell) = all[stream];
+                        if *image == "a" {
+                            let relation = if *cell == stored[store] { "same_lane" } else { "disjoint" };
+                            writeln!(facts, "alias %{}, %{}: {relation}", 4 * load + which, 4 * store + 3).unwrap();
+                        }
+                    }
+                }
+            }
+        }
+        text + &facts + "}\n}"
+    }
+}
+
+const TYPES: [&str; 7] = ["f64", "f32", "u8", "i16", "u16", "u32", "i64"];
+
+#[test]
+fn cells_of_pixels_agree_and_stay_in_their_buffers() {
+    for ty in TYPES {
+        for (cells, loaded, stored) in [
+            (2, &[0, 1][..], &[0, 1][..]),
+            (2, &[1, 0], &[1, 0]),
+            (3, &[0, 1, 2], &[2, 0, 1]),
+            (3, &[0, 2], &[0, 1, 2]),
+            (4, &[3, 0, 1, 2], &[0, 1, 2, 3]),
+            (4, &[1, 2], &[0, 1, 3]),
+            (4, &[0, 2], &[2, 3, 0, 1]),
+        ] {
+            for in_place in [false, true] {
+                let pixels = Pixels { ty, cells, loaded, stored, in_place };
+                for length in [1, 7, 8, 31, 64, 130] {
+                    agree(&pixels.program("$n", length), &[length as i64], &[], &[64]);
+                }
+            }
+        }
+    }
+}
+
+/// Whole blocks of all cells of a pixel leave no cell out: no store is masked, and each vector is loaded once.
+#[test]
+fn all_cells_of_pixels_are_stored_together() {
+    for (ty, lanes) in [("f64", 8), ("f32", 16), ("u16", 32), ("i64", 8)] {
+        for cells in 2..=4 {
+            let all: Vec<usize> = (0..cells).collect();
+            let pixels = Pixels { ty, cells, loaded: &all, stored: &all, in_place: false };
+            let text = pixels.program(&lanes.to_string(), lanes);
+            let count = |is_such: &dyn Fn(&str) -> bool| lines_of_avx512(&text, is_such);
+            assert!(count(&|line| line.contains("{%k")).is_none_or(|found| found == 0), "{ty}, {cells}");
+            let moves = count(&|line| line.contains("vmovdqu") && line.contains("(%rax)"));
+            assert!(moves.is_none_or(|found| found == 3 * cells), "{ty}, {cells}: {moves:?}");
+        }
+    }
+}
