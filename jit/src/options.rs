@@ -5,8 +5,8 @@
 use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
-use crate::knobs::{Cycles, DEFAULT_UNROLL, HALVES_CYCLES, WHOLE_CYCLES};
-use crate::processor::vendor;
+use crate::knobs::{Cycles, DEFAULT_UNROLL, HALVES_CYCLES, WHOLE_CYCLES, WHOLE_IN_CACHES_CYCLES};
+use crate::processor::{family_and_model, vendor};
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,15 +62,30 @@ pub enum VectorUnits {
     Halves,
     /// It takes as long as one of 256 bits, as on Intel's processors.
     Whole,
+    /// So it does, but that lines which come from memory hold each other up as in halves: on AMD's Zen 5 of servers and
+    /// desktops.
+    WholeInCaches,
 }
 
-named_choices! { VectorUnits = [("halves", VectorUnits::Halves), ("whole", VectorUnits::Whole)] }
+named_choices! {
+    VectorUnits = [
+        ("halves", VectorUnits::Halves),
+        ("whole", VectorUnits::Whole),
+        ("whole-in-caches", VectorUnits::WholeInCaches),
+    ]
+}
 
 impl VectorUnits {
-    /// Those of the processor this runs on, by its vendor; halves where the system does not tell.
+    /// Those of the processor this runs on, by its vendor, family and model; halves where the system does not tell, and
+    /// of the models of Zen 5 for notebooks, which have half the units.
     pub fn detect() -> Self {
-        match vendor() {
-            "GenuineIntel" => VectorUnits::Whole,
+        Self::of(vendor(), family_and_model())
+    }
+
+    fn of(vendor: &str, family_and_model: Option<(u32, u32)>) -> Self {
+        match (vendor, family_and_model) {
+            ("GenuineIntel", _) => VectorUnits::Whole,
+            ("AuthenticAMD", Some((0x1a, 0x00..=0x1f | 0x40..=0x4f))) => VectorUnits::WholeInCaches,
             _ => VectorUnits::Halves,
         }
     }
@@ -80,6 +95,7 @@ impl VectorUnits {
         match self {
             VectorUnits::Halves => &HALVES_CYCLES,
             VectorUnits::Whole => &WHOLE_CYCLES,
+            VectorUnits::WholeInCaches => &WHOLE_IN_CACHES_CYCLES,
         }
     }
 }
@@ -280,5 +296,20 @@ impl CompileOptions {
     pub fn texts(mut self, keep: bool) -> Self {
         self.texts = keep;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_those_of_vendor_family_and_model() {
+        let of = |vendor, family, model| VectorUnits::of(vendor, Some((family, model)));
+        assert_eq!(of("GenuineIntel", 6, 143), VectorUnits::Whole);
+        assert_eq!(of("AuthenticAMD", 0x19, 0x11), VectorUnits::Halves);
+        assert_eq!([of("AuthenticAMD", 0x1a, 2), of("AuthenticAMD", 0x1a, 0x44)], [VectorUnits::WholeInCaches; 2]);
+        assert_eq!(of("AuthenticAMD", 0x1a, 0x24), VectorUnits::Halves);
+        assert_eq!(VectorUnits::of("", None), VectorUnits::Halves);
     }
 }

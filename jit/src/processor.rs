@@ -17,6 +17,13 @@ pub(crate) fn vendor() -> &'static str {
     VENDOR.get_or_init(|| of_first_processor("vendor_id").unwrap_or_default())
 }
 
+/// Family and model of the processor, as `cpuid` says them; none where the system does not tell.
+pub(crate) fn family_and_model() -> Option<(u32, u32)> {
+    static NUMBERS: OnceLock<Option<(u32, u32)>> = OnceLock::new();
+    let number = |name: &str| of_first_processor(name)?.parse().ok();
+    *NUMBERS.get_or_init(|| Some((number("cpu family")?, number("model")?)))
+}
+
 /// What Linux says of the first processor under a name.
 fn of_first_processor(name: &str) -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
@@ -37,8 +44,8 @@ mod tests {
     fn names_are_those_of_the_first_processor() {
         let text = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\nmodel name\t: A Processor\n\n\
                     vendor_id\t: Another\n";
-        let names = ["vendor_id", "model name", "model", "flags"].map(|name| told(text, name));
-        assert_eq!(names, [Some("GenuineIntel"), Some("A Processor"), Some("143"), None]);
+        let names = ["vendor_id", "model name", "model", "flags", "cpu family"].map(|name| told(text, name));
+        assert_eq!(names, [Some("GenuineIntel"), Some("A Processor"), Some("143"), None, None]);
         assert!(!processor_name().is_empty());
     }
 }

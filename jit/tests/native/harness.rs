@@ -52,7 +52,7 @@ pub(crate) fn agree_once_in_lanes(text: &str, args: &[i64], scalars: &[f64], lan
         let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
         let (width, non_temporal) = (VectorWidth::ALL[random.usize(0..3)], NonTemporal::ALL[random.usize(0..3)]);
         let prefetch = Prefetch::ALL[random.usize(0..3)];
-        let units = VectorUnits::ALL[random.usize(0..2)];
+        let units = VectorUnits::ALL[random.usize(0..VectorUnits::ALL.len())];
         let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).non_temporal(non_temporal);
         let pipelining = Pipelining::ALL[random.usize(0..3)];
         let options = options.prefetch(prefetch).pipelining(pipelining).units(units).verify_code(true);
