@@ -233,8 +233,8 @@ fn written_while_alive<'c>(alive: &[Map<'c>; 2], y: &Values<'c>, pairs: &Map<'c>
 enum Multiples {
     /// Those, by a number that is not named.
     Alone,
-    /// Along a single index, all that are as far apart as the modulus, or farther: more than those, and easier to
-    /// compare. In rings that what is alive goes through, as tiles do, none of these is alive together either.
+    /// In a ring along a single index, all that are as far apart as the modulus, or farther: more than those, and easier
+    /// to compare. Where what is alive goes through the ring, as tiles do, none of these is alive together either.
     OrMore,
 }
 
@@ -255,6 +255,8 @@ fn in_one_place<'c>(
     let mut same = vec![first.when.clone(), second.when.map(&|e| e.substitute_iters(&of_second))?];
     let (spans_a, spans_b) = (facts.spans(a)?, facts.spans(b)?);
     let mut are_named = true;
+    // With several coordinates, cells that are a turn apart in each are too many of which some are alive together.
+    let are_rings = moduli.len() == 1 && is_one_index(&first.matrix[0]) && is_one_index(&second.matrix[0]);
     for (k, &modulus) in moduli.iter().enumerate() {
         let left = linear(&first.matrix[k], 0, first.offset[k])?;
         let apart = left.sub(&linear(&second.matrix[k], x.len(), second.offset[k])?)?;
@@ -274,7 +276,7 @@ fn in_one_place<'c>(
                 };
                 Formula::Or((low..=high).map(case).collect::<Result<_, AffineOverflow>>()?)
             }
-            _ if wanted == Multiples::OrMore && is_one_index(&first.matrix[k]) && is_one_index(&second.matrix[k]) => {
+            _ if wanted == Multiples::OrMore && are_rings => {
                 are_named = false;
                 let from = Affine::constant(modulus);
                 let (up, down) = (Formula::le(&from, &apart)?, Formula::le(&from, &apart.scale(-1)?)?);
