@@ -316,7 +316,9 @@ impl<'a> Body<'a> {
         let buffer = |store: &InWindow<'_>| self.strip.streams[store.stream].buffer;
         let stores: Option<Vec<_>> = self.stores.iter().map(|store| self.in_window(*store)).collect();
         let Some(stores) = stores else { return };
-        let have_one_buffer = stores.iter().all(|store| buffer(store) == buffer(&stores[0]));
+        // Numbers that become others on the way to their cells would have to be kept beside each other first.
+        let is_plain = |store: &InWindow<'_>| self.numbers[store.at] == Number::of_cells(store.place.element);
+        let have_one_buffer = stores.iter().all(|store| is_plain(store) && buffer(store) == buffer(&stores[0]));
         if !have_one_buffer || !self.each.iter().filter(|at| reads(at)).all(|load| self.meets_no_store(*load)) {
             return;
         }

@@ -19,7 +19,8 @@
 //! it.
 //!
 //! Cost: one register assignment for each width, another one where blocks may overlap, and one where a strip has rows
-//! that it has stored and others.
+//! that it has stored and others. Where a strip has several rows that are not shared, all of that once more, with an
+//! assignment for each number of rows that might be.
 
 use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 
@@ -84,18 +85,21 @@ pub(super) fn choose<'a>(
     };
     let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
     let shapes = || shapes.iter().copied().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
-    let best_of = |sharing: Sharing| {
+    let mut has_rows = false;
+    let mut best_of = |sharing: Sharing| {
         let mut best: Option<(f64, WideStrip<'a>)> = None;
-        for (cycles, strip) in shapes().filter_map(|shape| in_shape(facts, shape, options, sharing)) {
+        for (cycles, rows, strip) in shapes().filter_map(|shape| in_shape(facts, shape, options, sharing)) {
+            has_rows |= rows > 1;
             if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
                 best = Some((cycles, strip));
             }
         }
-        best.map(|(_, strip)| strip)
+        best.map(|(_, strip)| (strip, has_rows))
     };
-    let best = best_of(Sharing::AllRows)?;
+    let (best, has_rows) = best_of(Sharing::AllRows)?;
     if best.allocation.shared.is_none()
-        && let Some(other) = best_of(Sharing::SomeRows)
+        && has_rows
+        && let Some((other, _)) = best_of(Sharing::SomeRows)
         && other.allocation.shared.is_some()
     {
         return Some(other);
@@ -112,13 +116,14 @@ enum Sharing {
     SomeRows,
 }
 
-/// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
+/// A strip in vectors of `shape`, with the cycles that it is estimated to take, and how many rows its loads might share;
+/// `None` if that cannot be.
 fn in_shape<'a>(
     facts: &StripFacts<'a>,
     shape: Shape,
     options: &CompileOptions,
     sharing_of: Sharing,
-) -> Option<(f64, WideStrip<'a>)> {
+) -> Option<(f64, usize, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body, facts.length), false);
     if allocation.spills > 0
@@ -132,6 +137,7 @@ fn in_shape<'a>(
     if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
         return None;
     }
+    let rows = allocation.shared.as_ref().map_or(0, |shared| shared.rows.len());
     let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
     let fetched_lines = not_streamed as f64 * shape.bytes as f64 / LINE_BYTES as f64;
     let length = facts.length.unwrap_or(TYPICAL_LENGTH);
@@ -188,7 +194,7 @@ fn in_shape<'a>(
     let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.once.iter().chain(&body.each).copied().filter(is_index).collect();
-    Some((least, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
+    Some((least, rows, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
 }
 
 /// The same body where loads share no vectors but those that the strip has stored, if that takes less: what comes from

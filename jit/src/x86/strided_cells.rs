@@ -2,7 +2,8 @@
 //!
 //! In: a load or a store of a block, by what [`Apart`] says.   Out: code. It leaves a vector of the cells as they are,
 //! or takes one. Nothing before the block's first cell or behind its last one is touched: a window of AVX-512 ends with
-//! that, or is masked where it is shorter than a vector. Of the cells between, stores write the stream's alone.
+//! that, or is masked where it is shorter than a vector. Of the cells between, stores write the stream's alone; those of
+//! several streams that leave none out are stored whole.
 //!
 //! The lanes of a remainder are the lowest bits of a mask. Those whose cells lie in one vector of a window are shifted
 //! down and dealt out to the bits of these cells (`pdep` of BMI2). Backwards, their cells are the last ones of a window:
@@ -175,11 +176,7 @@ impl Encoding<'_, '_> {
         let Some(registers) = together.stores.iter().enumerate().map(from).collect::<Option<Vec<Reg>>>() else {
             return 0;
         };
-        // Numbers that become others on the way to their cells would have to be kept beside each other first.
         let cell = Number::of_cells(self.body.addresses[together.first].element);
-        if together.stores.iter().any(|store| self.body.numbers[*store] != cell) {
-            return 0;
-        }
         let name = self.names.get(together.stores[0]).filter(|name| !name.is_empty());
         self.assembler.note(name.map(|name| ("together: ", name.as_str())));
         let (codes, first) = (WindowCodes::of(cell), self.first_cell(together.first));

@@ -39,13 +39,12 @@ impl Pixels<'_> {
             writeln!(text, "m{} = {to}[pos {cell}, stride {cells}]", all.len() + number).unwrap();
         }
         let (mut made, mut facts) = (0, String::new());
-        for (number, cell) in stored.iter().enumerate() {
+        for number in 0..stored.len() {
             // Loads lie between the stores, as statements have them.
             let [one, other] = [number % all.len(), (number * 3 + loaded.len()) % all.len()];
             writeln!(text, "%{made} = load m{one}: {ty}\n%{} = load m{other}: {ty}", made + 1).unwrap();
             writeln!(text, "%{} = add %{made}, %{}", made + 2, made + 1).unwrap();
             writeln!(text, "%{}: store m{}, %{}", made + 3, all.len() + number, made + 2).unwrap();
-            let _ = cell;
             made += 4;
         }
         if *in_place {
