@@ -8,6 +8,7 @@
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
 mod blocks;
+mod planes;
 mod turned;
 
 use crease_program::Interval;
@@ -19,6 +20,7 @@ use crate::schedule::automatic::alike::least_stride;
 use crate::schedule::automatic::chains::{Chains, chains};
 use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
+use crate::schedule::automatic::estimate::planes::Planes;
 use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::automatic::strides::{FEW_APART, MOST_PACE, Strided, Strides, box_of, length};
@@ -86,7 +88,7 @@ const SHORT_CELLS: f64 = 16.0;
 const USABLE: f64 = 0.75;
 
 /// What a kernel computes and moves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Workload {
     /// How many threads there are.
     pub(super) threads: f64,
@@ -128,6 +130,8 @@ pub(super) struct Workload {
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
     temp_bytes: f64,
+    /// What is read of several planes.
+    planes: Planes,
     first_level_bytes: f64,
     second_level_bytes: f64,
     last_level_bytes: f64,
@@ -236,7 +240,10 @@ impl Workload {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
             wanted.map(|id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params)).sum()
         };
+        let extents: Vec<f64> = (0..dims).map(hull).collect();
+        let outermost = extents.get(first).copied().unwrap_or(1.0);
         Workload {
+            planes: Planes::of(kernel, space, &points, outermost, target.params),
             threads: target.threads as f64,
             lanes: lanes(kernel),
             vector_registers: target.machine.vector_registers,
@@ -244,7 +251,7 @@ impl Workload {
             pace: if pace <= MOST_PACE { pace.max(1) as u32 } else { 1 },
             has_short_rows: shares.iter().any(|share| share.is_one_strip),
             has_rows_alike: (1..kernel.stmts().len()).all(|stmt| across(stmt) == across(0)),
-            extents: (0..dims).map(hull).collect(),
+            extents,
             space_dims: dims - first,
             chains: vec![None; points.len()],
             work_in_lanes: Vec::new(),
@@ -304,6 +311,12 @@ impl Workload {
         self
     }
 
+    /// The same where so much of the arithmetic is left.
+    pub(super) fn with_work_left(mut self, left: f64) -> Workload {
+        self.work.iter_mut().for_each(|work| *work *= left);
+        self
+    }
+
     /// Nanoseconds of a step, or of a kernel without steps, by rows.
     pub(super) fn sweep(&self, how: Sweep) -> Estimate {
         self.sweep_of(self.all_work(), how)
@@ -322,7 +335,8 @@ impl Workload {
         // What is held for a part of the iterations is used before other bytes push it out.
         let temps_beside = if how.temps_held < 1.0 { temps } else { held };
         let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, threads)
-            + self.moving(temps_moved, temps_beside, threads);
+            + self.moving(temps_moved, temps_beside, threads)
+            + self.planes_again(threads);
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
         let nanoseconds = overlapped(&[work / threads, moved]) + barriers;
         Estimate { nanoseconds, bytes: held }
@@ -357,7 +371,7 @@ impl Workload {
         // The first band takes from memory.
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
         if bands <= 1.0 {
-            let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, 1.0);
+            let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, 1.0) + self.planes_again(1.0);
             let between = between * self.begun(steps);
             return Estimate { nanoseconds: overlapped(&[work, inside, between]), bytes: self.step_bytes() };
         }
@@ -365,7 +379,7 @@ impl Workload {
         // The last tile of a band may be a part of one, and takes its turn like the others.
         let threads = bands * in_tiles / turns(tiles, bands, all_threads);
         let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held * all_threads, all_threads);
-        let inside = inside * all_threads / threads;
+        let inside = (inside + self.planes_again(all_threads)) * all_threads / threads;
         // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
         let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
@@ -406,7 +420,7 @@ impl Workload {
         let fronts = (rows / width).ceil() + lean * (steps - 1.0);
         let work = self.all_work() + self.cuts(dim, (rows / width).ceil());
         let front = (steps / threads).ceil() * width * work / rows;
-        let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, threads);
+        let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, threads) + self.planes_again(threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
         let is_handed_on = threads > 1.0 && !in_parts;

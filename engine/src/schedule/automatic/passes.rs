@@ -1,7 +1,7 @@
 //! Unroll-and-jam in candidates: several rows in one pass of the lanes, so that what they both read is loaded once.
 //!
-//! In: a kernel in its common space, or time vectors that end in `y, x vector`.   Out: how much of the time is left;
-//! the vectors that end in `floor(y/4), x vector, y`.
+//! In: a kernel in its common space, or time vectors that end in `y, x vector`, or in `z, y, x vector`.   Out: how much of
+//! the time is left; the vectors that end in `floor(y/4), x vector, y`, or in `floor(z/4), y, x vector, z`.
 //! Source: Callahan, Cocke and Kennedy, Estimating interlock and improving balance for pipelined architectures (1988),
 //! for the balance of loads and operations.
 
@@ -34,27 +34,24 @@ const MOST_LOADS_LEFT: f64 = 0.6;
 /// with `--schedule rows` and with `--schedule "rows split(y 4) interchange(y, x)"`.
 const BEGUN_LEFT: f64 = 0.7;
 
-/// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
-/// alike. None if they save too little.
+/// What passes of a dimension leave of the arithmetic by rows, as loads are a part of it. None if they save too little.
 pub(super) fn time_left(
     kernel: &Kernel,
     space: &CommonSpace,
     workload: &Workload,
+    dim: usize,
 ) -> Result<Option<f64>, AffineOverflow> {
-    let Some(dim) = space.names.len().checked_sub(2).filter(|dim| *dim >= usize::from(space.has_steps)) else {
-        return Ok(None);
-    };
     // Rows of a pass have the same ends, or they share no strip.
     if kernel
         .stmts()
         .iter()
         .zip(&space.coordinates)
-        .any(|(stmt, of_stmt)| relates(stmt, &of_stmt[dim], &of_stmt[dim + 1]))
+        .any(|(stmt, of_stmt)| of_stmt[dim + 1..].iter().any(|within| relates(stmt, &of_stmt[dim], within)))
     {
         return Ok(None);
     }
     // Of a cube, arithmetic and beginning strips for themselves; of a plane, both.
-    let is_cube = dim > usize::from(space.has_steps);
+    let is_cube = space.names.len() > usize::from(space.has_steps) + 2;
     let (mut by_rows, mut in_passes, mut all_begun) = (0.0, 0.0, 0.0);
     let (mut all_loads, mut loads_left) = (0.0, 0.0);
     let of_stmts = kernel.stmts().iter().zip(&space.coordinates).enumerate();
@@ -98,15 +95,18 @@ fn loads_of_pass(stmt: &Stmt, iter: usize) -> Result<usize, AffineOverflow> {
     Ok(cells.len())
 }
 
-/// Lets time vectors that end in rows and lanes end in passes, lanes and rows; false if they do not end like that.
-/// Passes lean by `lean` rows a step.
+/// Lets time vectors that end in rows of a dimension, what lies within, and lanes, end in passes, the same, and rows of
+/// a pass; false if they do not end like that. Passes lean by `lean` rows a step.
 pub(super) fn in_passes(
     (dims, times): (&mut Vec<DimKind>, &mut [Vec<Affine>]),
     space: &CommonSpace,
-    lean: i64,
+    (dim, lean): (usize, i64),
 ) -> Result<bool, AffineOverflow> {
-    let [.., DimKind::Sequential, DimKind::Vector(_)] = dims.as_slice() else { return Ok(false) };
-    let (row, dim) = (dims.len() - 2, space.names.len() - 2);
+    let Some(row) = (dims.len() + dim).checked_sub(space.names.len()) else { return Ok(false) };
+    let [DimKind::Sequential, within @ .., DimKind::Vector(_)] = &dims[row..] else { return Ok(false) };
+    if within.iter().any(|kind| *kind != DimKind::Sequential) {
+        return Ok(false);
+    }
     let mut passes = Vec::new();
     for (time, coordinates) in times.iter().zip(&space.coordinates) {
         if time[row].sub(&coordinates[dim])?.as_constant().is_none() {
@@ -155,7 +155,7 @@ mod tests {
         let space = CommonSpace::of(&kernel, Missing::AtZero, &params).unwrap();
         let machine = MachineModel::detect().vector_registers(registers);
         let workload = Workload::of(&kernel, &space, &Target { params: &params, machine, threads: 1 });
-        time_left(&kernel, &space, &workload).unwrap().is_some()
+        time_left(&kernel, &space, &workload, 1).unwrap().is_some()
     }
 
     #[test]

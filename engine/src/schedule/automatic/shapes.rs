@@ -32,8 +32,9 @@
 //!   have a half each, `[floor(t/B), floor(y/h) + w t, half parallel, t, y, x vector]`: they hand on its ends alone;
 //! - of a box that is folded in the middle, rows of the stages of a step, `[t, y, half, stage, x vector]`, and all tiles of
 //!   time;
-//! - rows, skewed and pipelined tiles and blocks once more with several rows in one pass of the lanes, `[.., floor(y/4), x
-//!   vector, y]`, where that saves loads (`passes`).
+//! - rows, skewed and pipelined tiles once more with several rows in one pass of the lanes, `[.., floor(y/4), x vector,
+//!   y]`, where that saves loads (`passes`); blocks with rows of several planes, `[.., floor(z/4), y, x vector, z]`: what
+//!   a pass goes on to read is in the first-level cache, as it is a few rows, where planes of a block would not fit.
 //!
 //! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
@@ -92,7 +93,7 @@ pub(super) fn candidates(
     workload: &Workload,
     params: &[i64],
 ) -> Result<Vec<Candidate>, AffineOverflow> {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
     if workload.skips_cells() {
         // Storage of tiles of time in which statements skip cells takes integer sets more than a minute to find.
         let found = [shapes.rows(false), shapes.rows(true), shapes.stages(kernel, params)];
@@ -117,11 +118,21 @@ pub(super) fn candidates(
         found.push(shapes.columns());
     }
     // Rows of a few cells that go on from one to the next are whole in one strip, not four in each.
-    let left = if workload.has_short_rows { None } else { time_left(kernel, space, workload)? };
-    if let Some(left) = left {
-        let shapes = Shapes { time_left: Some(left), ..shapes };
+    let in_passes = |dim: usize| -> Result<Option<(Workload, Passes)>, AffineOverflow> {
+        let is_of_rows = (shapes.outer()..shapes.last()).contains(&dim) && !workload.has_short_rows;
+        let left = if is_of_rows { time_left(kernel, space, workload, dim)? } else { None };
+        Ok(left.map(|left| match shapes.outer() + 1 == shapes.last() {
+            true => (workload.clone(), Passes { dim, left }),
+            false => (workload.clone().with_work_left(left), Passes { dim, left: 1.0 }),
+        }))
+    };
+    if let Some((workload, passes)) = &in_passes(shapes.last().saturating_sub(1))? {
+        let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
         found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
+    }
+    if let Some((workload, passes)) = &in_passes(shapes.outer())? {
+        let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
         found.extend([shapes.blocks(), shapes.blocks_of_bands()]);
     }
     found.into_iter().filter_map(Result::transpose).collect()
@@ -138,7 +149,7 @@ pub(super) fn not_along_rows(
     distances: &[Distance],
     workload: &Workload,
 ) -> Found {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
     match shapes.across(kernel)? {
         Some(across) => Ok(Some(across)),
         None => shapes.diagonals(kernel),
@@ -156,7 +167,7 @@ pub(super) fn within_outermost(
     distances: &[Distance],
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
     let mut found = Vec::new();
     if workload.has_lanes() {
         found.extend([shapes.rows(false), shapes.rows(true)]);
@@ -177,7 +188,7 @@ pub(super) fn in_halves(
     distances: &[Distance],
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
     // What lies between the stages of a line is there as a whole, folded or not.
     let has_rows = !shapes.is_line() && distances.iter().any(|d| d.by[0] == Interval::point(0));
     let rows = if has_rows { shapes.rows(false) } else { Ok(None) };
@@ -192,8 +203,18 @@ pub(super) struct Shapes<'a> {
     pub(super) space: &'a CommonSpace,
     pub(super) distances: &'a [Distance],
     pub(super) workload: &'a Workload,
-    /// If several rows are to run in one pass, what that leaves of the time.
-    time_left: Option<f64>,
+    /// If several rows are to run in one pass of the lanes, which.
+    passes: Option<Passes>,
+}
+
+/// Rows that run in one pass of the lanes.
+#[derive(Clone, Copy)]
+struct Passes {
+    /// The dimension that they follow each other in.
+    dim: usize,
+    /// What is left of the time: of a plane as much as of the arithmetic, as rows of a pass are also read from caches once
+    /// for all of them. Of a cube they are mostly there, and the workload says what is left of its arithmetic.
+    left: f64,
 }
 
 /// Time vectors while they are made: a dimension at a time.
@@ -361,15 +382,15 @@ impl Shapes<'_> {
         shape: String,
         estimate: Estimate,
     ) -> Found {
-        let Some(left) = self.time_left else { return Ok(Some(draft.candidate(shape, estimate))) };
+        let Some(Passes { dim, left }) = self.passes else { return Ok(Some(draft.candidate(shape, estimate))) };
         // Of planes, a step takes the place of the one before at most as many rows away as a pass has.
         let is_plane = self.outer() + 1 == self.last();
-        let rows = self.workload.extents[self.last() - 1];
+        let rows = self.workload.extents[dim];
         let more = if is_plane { (steps * ROWS_OF_A_PASS) as f64 } else { 0.0 };
         let Estimate { nanoseconds, bytes } = estimate;
         let estimate = Estimate { nanoseconds: nanoseconds * left, bytes: bytes * (1.0 + more / rows.max(1.0)) };
-        let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, lean)?;
-        let shape = format!("{shape}, {ROWS_OF_A_PASS} of {} in a pass", self.space.names[self.last() - 1]);
+        let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, (dim, lean))?;
+        let shape = format!("{shape}, {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]);
         Ok(is_found.then(|| draft.candidate(shape, estimate)))
     }
 
@@ -576,7 +597,7 @@ impl Shapes<'_> {
         let widths = || widths(rows).take(if inner { 1 } else { usize::MAX });
         let tiles = TILE_STEPS.iter().flat_map(|&steps| widths().map(move |width| (steps, width)));
         tiles
-            .filter(|(_, width)| self.time_left.is_none() || inner || width % ROWS_OF_A_PASS == 0)
+            .filter(|(_, width)| self.passes.is_none() || inner || width % ROWS_OF_A_PASS == 0)
             .filter_map(|(steps, width)| tile(steps, width))
             .min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }

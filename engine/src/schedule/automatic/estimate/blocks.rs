@@ -85,9 +85,10 @@ impl Workload {
         let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
         let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
         let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
-        // Rows of a step of a tile, with those that it reads beside them, and of all its steps.
+        // Rows of a step of a tile, with those that it reads beside them and that are not of the tile before it, along the
+        // inner dimension; and of all its steps.
         let held = (block.widths.0 * block.widths.1) as f64;
-        let read = if self.is_replaced { held } else { (block.widths.0 * (block.widths.1 + 2 * block.leans.1)) as f64 };
+        let read = if self.is_replaced { held } else { (block.widths.1 * (block.widths.0 + 2 * block.leans.0)) as f64 };
         let touched = held * (1.0 + edges) * (1.0 + inner_edges);
         let inside = self.moving(2.0 * self.step_bytes(), read * row * threads, threads);
         // Along the inner dimension, the edge of a tile is that of one that ran just before.

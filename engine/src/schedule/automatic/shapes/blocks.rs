@@ -96,7 +96,7 @@ impl Shapes<'_> {
         let ((height, width), names) = (block.widths, &self.space.names);
         let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
         let shape = format!("skewed {how} of {} steps by {of}{behind}", block.steps);
-        self.candidate(draft, (in_flight, block.leans.1), shape, estimate)
+        self.candidate(draft, (in_flight, block.leans.0), shape, estimate)
     }
 
     /// What is left to be ordered in blocks, and by how many rows a step they lean in their two dimensions; none where
@@ -123,7 +123,7 @@ impl Shapes<'_> {
     fn best_block(&self, most: i64, leans: (i64, i64), estimate: &dyn Fn(&Block) -> Estimate) -> Option<Block> {
         let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
         let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
-        let sizes = || sizes().filter(|(_, width)| self.time_left.is_none() || width % ROWS_OF_A_PASS == 0);
+        let sizes = || sizes().filter(|(height, _)| self.passes.is_none() || height % ROWS_OF_A_PASS == 0);
         let steps = TILE_STEPS.iter().filter(|steps| **steps <= most.max(TILE_STEPS[0]));
         let blocks = steps.flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
         blocks.min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
