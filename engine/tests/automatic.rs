@@ -25,7 +25,7 @@ const TEST: &str = "; test ";
 const SECTION: &str = "; == ";
 
 /// Kernels with steps.
-const STEPPING: [&str; 13] = [
+const STEPPING: [&str; 14] = [
     PLANE,
     STAGES,
     SWEEPS,
@@ -39,6 +39,7 @@ const STEPPING: [&str; 13] = [
     STAGED_RING,
     RED_BLACK,
     SEIDEL,
+    STAGED_CUBE,
 ];
 
 /// Domains whose iterators bound each other.
@@ -228,9 +229,11 @@ fn what_is_found_computes_what_a_plain_order_does() {
 #[test]
 fn rows_of_blocks_at_once_compute_what_rows_do() {
     let blocks = "floor((t - _from - 1)/4), floor((t + z - _from - 1)/8), floor((t + z - _from - 1)/4) + \
-                  floor((t + y - _from - 1)/8), floor((t + z - _from - 1)/4) parallel, t, z";
-    let (row, pass) = ("y, x vector(8)", "floor((t + y - _from - 1)/4), x vector(8), y");
-    for (text, n, rows) in [(CUBE, 23, row), (STAR, 23, row), (STAR, 23, pass), (ALL_AROUND, 30, pass)] {
+                  floor((t + y - _from - 1)/8), floor((t + z - _from - 1)/4) parallel, t";
+    let (row, of_plane) = ("z, y, x vector(8)", "z, floor((t + y - _from - 1)/4), x vector(8), y");
+    let of_planes = "floor((t + z - _from - 1)/4), y, x vector(8), z";
+    let all = [(STAR, 23, of_plane), (STAR, 23, of_planes), (ALL_AROUND, 30, of_plane), (ALL_AROUND, 30, of_planes)];
+    for (text, n, rows) in [(CUBE, 23, row), (STAR, 23, row)].into_iter().chain(all) {
         let plain = with(text, "schedule plain { S, E -> [t, z, y, x] }");
         let written = with(text, &format!("schedule blocks {{ S, E -> [{blocks}, {rows}] }}"));
         let expected = results(&plain, "plain", n, 1, true).unwrap();
@@ -482,6 +485,28 @@ fn blocks_of_bands_take_one_level_and_give_the_bits_of_rows() {
     let plan = plan_like_rows(&kernel, 100, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);
     let cells = plan.report().buffers[0].cells;
     assert!(cells < 100 * 100 * 100 * 13 / 10, "{cells}");
+}
+
+/// Blocks whose passes go across planes, where what is read of several is read once for all.
+#[test]
+fn passes_across_planes_give_the_bits_of_rows() {
+    let kernel = with(ALL_AROUND, "schedule plain { S, E -> [t, z, y, x] }");
+    let words = ["skewed blocks of", ", 2 bands at once", ", 4 of z in a pass"];
+    let plan = plan_like_rows(&kernel, 101, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);
+    let cells = plan.report().buffers[0].cells;
+    assert!(cells < 101 * 101 * 101 * 13 / 10, "{cells}");
+}
+
+/// Stages of a step in blocks: each one behind those that it needs, in exactly one level, and the bits of rows.
+#[test]
+fn stages_in_blocks_take_one_level_and_give_the_bits_of_rows() {
+    let kernel = with(STAGED_CUBE, "schedule plain { V -> [t, 0, z, y, x]; P -> [t, 1, z, y, x] }");
+    for n in [70, 73] {
+        let words = ["skewed blocks of", ", 2 bands at once"];
+        let plan = plan_like_rows(&kernel, n, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);
+        let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
+        assert_eq!(cells, 4 * (n * n * n) as u64, "{:?}", plan.report().notes);
+    }
 }
 
 /// Of a torus, two threads have half of a lattice each: all steps of a tile of it, and in one level.

@@ -236,14 +236,15 @@ impl Workload {
         let across = |stmt: usize| space.extent(stmt, dims.saturating_sub(2), target.params);
         let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
+        let bytes_of = |id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params);
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
-            wanted.map(|id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params)).sum()
+            wanted.map(bytes_of).sum()
         };
         let extents: Vec<f64> = (0..dims).map(hull).collect();
-        let outermost = extents.get(first).copied().unwrap_or(1.0);
+        let in_plane = |id| bytes_of(id) / extents.get(first).map_or(1.0, |planes| planes.max(1.0));
         Workload {
-            planes: Planes::of(kernel, space, &points, outermost, target.params),
+            planes: Planes::of(kernel, space, &points, in_plane),
             threads: target.threads as f64,
             lanes: lanes(kernel),
             vector_registers: target.machine.vector_registers,
@@ -481,6 +482,11 @@ impl Workload {
         points(true) > points(false)
     }
 
+    /// Whether there are temporary arrays.
+    pub(super) fn has_temps(&self) -> bool {
+        self.temp_bytes > 0.0
+    }
+
     /// Whether no statement waits for the cell before, row after row.
     pub(super) fn has_lanes(&self) -> bool {
         self.chains.iter().all(Option::is_none)
@@ -524,6 +530,14 @@ impl Workload {
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
         let (from_caches, from_memory) = self.moved(bytes, held, threads);
         from_caches + from_memory
+    }
+
+    /// Nanoseconds of reading planes again in a sweep: none of what a core's own caches keep meanwhile.
+    fn planes_again(&self, threads: f64) -> f64 {
+        let Planes { again, held } = self.planes;
+        let kept = (self.second_level_bytes / held.max(1.0)).powi(2).min(1.0);
+        let near = (self.last_level_bytes / (held * threads).max(1.0)).powi(2).clamp(kept, 1.0);
+        again * ((near - kept) / LAST_LEVEL_RATE + (1.0 - near) / MEMORY_RATE) / threads.min(MEMORY_CORES)
     }
 
     /// Nanoseconds of moving bytes out of caches and out of memory. Of what a cache is too small for, it keeps a part: less

@@ -208,7 +208,7 @@ fn in_halves(folded: Folded, target: &Target<'_>) -> Result<Vec<Candidate>, NoCa
     let distances = distances::distances(&kernel, &space, target.params)?;
     let workload = Workload::of(&kernel, &space, target).with_chains(&kernel, &space, &distances);
     let workload = workload.with_turned_lines(&kernel, &space);
-    let mut found = shapes::in_halves(&kernel, &space, &distances, &workload)?;
+    let mut found = shapes::in_halves(&kernel, &space, &distances, &workload, target.params)?;
     for candidate in &mut found {
         candidate.shape += &format!(", {} folded in the middle", space.names[1]);
         candidate.cuts = cuts.clone();

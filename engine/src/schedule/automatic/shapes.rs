@@ -106,8 +106,8 @@ pub(super) fn candidates(
         shapes.staged_rows(),
         shapes.skewed(false),
         shapes.skewed(true),
-        shapes.blocks(),
-        shapes.blocks_of_bands(),
+        shapes.blocks(kernel, params),
+        shapes.blocks_of_bands(kernel, params),
         shapes.pipelined(),
     ];
     for dim in shapes.outer()..shapes.last() {
@@ -133,7 +133,7 @@ pub(super) fn candidates(
     }
     if let Some((workload, passes)) = &in_passes(shapes.outer())? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
-        found.extend([shapes.blocks(), shapes.blocks_of_bands()]);
+        found.extend([shapes.blocks(kernel, params), shapes.blocks_of_bands(kernel, params)]);
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -187,12 +187,13 @@ pub(super) fn in_halves(
     space: &CommonSpace,
     distances: &[Distance],
     workload: &Workload,
+    params: &[i64],
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
     // What lies between the stages of a line is there as a whole, folded or not.
     let has_rows = !shapes.is_line() && distances.iter().any(|d| d.by[0] == Interval::point(0));
     let rows = if has_rows { shapes.rows(false) } else { Ok(None) };
-    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
+    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(kernel, params), shapes.pipelined()];
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
@@ -564,12 +565,12 @@ impl Shapes<'_> {
     }
 
     /// Of each statement, the number of a step in its call, from 0.
-    fn steps_of_call(&self) -> Result<Vec<Affine>, AffineOverflow> {
+    pub(super) fn steps_of_call(&self) -> Result<Vec<Affine>, AffineOverflow> {
         self.space.coordinates.iter().map(|coordinates| in_call(&coordinates[0])).collect()
     }
 
     /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
-    fn lean(&self, dim: usize, shifts: &[i64]) -> Option<i64> {
+    pub(super) fn lean(&self, dim: usize, shifts: &[i64]) -> Option<i64> {
         self.reaches(dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Block {
     pub(crate) widths: (i64, i64),
     /// By how many rows a step tiles lean in both.
     pub(crate) leans: (i64, i64),
+    /// Whether each step takes the place of the one before, cell by cell.
+    pub(crate) is_in_place: bool,
 }
 
 /// What a step in blocks takes in cache.
@@ -98,7 +100,7 @@ impl Workload {
 
     /// Bytes in blocks, where rows that run at once differ by so many steps.
     fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
-        if self.is_replaced {
+        if self.is_replaced || block.is_in_place {
             return self.state_bytes + self.given_bytes;
         }
         let first = self.extents.len() - self.space_dims;

@@ -1,25 +1,23 @@
 //! What is read of several planes, or of several rows of a plane: each is read again as often as a sweep comes by.
 //!
-//! In: a kernel in its common space.   Out: bytes that are read again, and how long that takes where what lies between
-//! one time and the next is more than a core's own caches hold.
+//! In: a kernel in its common space.   Out: bytes that are read again, and those that lie between one time and the next.
 
 use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Kernel};
-use crate::schedule::automatic::estimate::{LAST_LEVEL_RATE, MEMORY_CORES, MEMORY_RATE, Workload, step_bytes};
 use crate::schedule::automatic::space::{CommonSpace, dims_of, place_of};
 
 /// What a sweep over the outermost dimension of space reads more than once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Planes {
     /// Bytes that are read again in a step.
-    again: f64,
+    pub(super) again: f64,
     /// Bytes of the planes that this is in, at one place of the sweep.
-    held: f64,
+    pub(super) held: f64,
 }
 
 impl Planes {
-    /// Of a kernel whose statements have so many instances in a step, and which has so many planes.
-    pub(super) fn of(kernel: &Kernel, space: &CommonSpace, points: &[f64], planes: f64, params: &[i64]) -> Planes {
+    /// Of a kernel whose statements have so many instances in a step, and whose arrays so many bytes in a plane.
+    pub(super) fn of(kernel: &Kernel, space: &CommonSpace, points: &[f64], bytes: impl Fn(ArrayId) -> f64) -> Planes {
         let outer = usize::from(space.has_steps);
         let mut found = Planes::default();
         let mut most: Vec<(ArrayId, usize)> = Vec::new();
@@ -41,22 +39,7 @@ impl Planes {
                 }
             }
         }
-        for (array, count) in most {
-            let bytes = step_bytes(kernel.array(array), dims_of(space, array), space.has_steps, params);
-            found.held += bytes / planes.max(1.0) * count as f64;
-        }
+        found.held = most.into_iter().map(|(array, count)| bytes(array) * count as f64).sum();
         found
-    }
-}
-
-impl Workload {
-    /// Nanoseconds of reading planes again in a sweep: none of what a core's own caches keep meanwhile.
-    pub(super) fn planes_again(&self, threads: f64) -> f64 {
-        let Planes { again, held } = self.planes;
-        let held = held.max(1.0);
-        let kept = (self.second_level_bytes / held).powi(2).min(1.0);
-        let near = (self.last_level_bytes / (held * threads)).powi(2).clamp(kept, 1.0);
-        let cores = threads.min(MEMORY_CORES);
-        again * ((near - kept) / LAST_LEVEL_RATE + (1.0 - near) / MEMORY_RATE) / cores
     }
 }
