@@ -187,6 +187,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (ALTERNATING, "schedule plain { V -> [t, 0, y, x]; U -> [t, 1, y, x] }"),
         (RED_BLACK, "schedule plain { R, E -> [t, 0, y, x]; B -> [t, 1, y, x] }"),
         (SEIDEL, "schedule plain { S -> [t, y, x] }"),
+        (STAGED_CUBE, "schedule plain { V -> [t, 0, z, y, x]; P, W -> [t, 1, z, y, x] }"),
         (STAGED_RING, "schedule plain { F -> [t, 0, x]; U -> [t, 1, x] }"),
         (TRANSPOSED, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
         (PRODUCT, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
@@ -500,7 +501,7 @@ fn passes_across_planes_give_the_bits_of_rows() {
 /// Stages of a step in blocks: each one behind those that it needs, in exactly one level, and the bits of rows.
 #[test]
 fn stages_in_blocks_take_one_level_and_give_the_bits_of_rows() {
-    let kernel = with(STAGED_CUBE, "schedule plain { V -> [t, 0, z, y, x]; P -> [t, 1, z, y, x] }");
+    let kernel = with(STAGED_CUBE, "schedule plain { V -> [t, 0, z, y, x]; P, W -> [t, 1, z, y, x] }");
     for n in [70, 73] {
         let words = ["skewed blocks of", ", 2 bands at once"];
         let plan = plan_like_rows(&kernel, n, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);

@@ -340,7 +340,7 @@ pub(super) const GRAM: &str = "kernel gram(size N) for N >= 4 {
     O[y, k] for 2 <= y < N and 1 <= k < N { d[y,k] = q[y,k] }
   }";
 
-/// Sound in a cube: pressure is pushed by what it has pushed in the same step. The walls are soft on one side.
+/// Sound in a cube: pressure is pushed by what it has pushed in the same step. The walls keep theirs.
 pub(super) const STAGED_CUBE: &str = "kernel staged_cube(size N; run T) for N >= 3 {
   state v[3][t, z, y, x]: f64 for 0 <= z, y, x < N outside value 0
   state u[t, z, y, x]: f64 for 0 <= z, y, x < N outside value 0
@@ -348,6 +348,8 @@ pub(super) const STAGED_CUBE: &str = "kernel staged_cube(size N; run T) for N >=
     v[0][t,z,y,x] = v[0][t-1,z,y,x] - 0.25 * (u[t-1,z+1,y,x] - u[t-1,z,y,x])
     v[1][t,z,y,x] = v[1][t-1,z,y,x] - 0.25 * (u[t-1,z,y+1,x] - u[t-1,z,y,x])
     v[2][t,z,y,x] = v[2][t-1,z,y,x] - 0.25 * (u[t-1,z,y,x+1] - u[t-1,z,y,x]) }
-  P[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
+  P[t, z, y, x] for 1 <= t <= T and 1 <= z, y, x < N - 1 {
     u[t,z,y,x] = u[t-1,z,y,x] - 0.5 * (v[0][t,z,y,x] - v[0][t,z-1,y,x])
-               - 0.5 * (v[1][t,z,y,x] - v[1][t,z,y-1,x] + v[2][t,z,y,x] - v[2][t,z,y,x-1]) } }";
+               - 0.5 * (v[1][t,z,y,x] - v[1][t,z,y-1,x] + v[2][t,z,y,x] - v[2][t,z,y,x-1]) }
+  W[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N
+    and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] } }";

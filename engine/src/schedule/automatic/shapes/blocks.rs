@@ -136,9 +136,9 @@ impl Shapes<'_> {
             if self.workload.has_temps() || self.space.halves.is_some() {
                 return None;
             }
-            readers_first(kernel, self.space, self.distances, params)?;
+            let pairs = readers_first(kernel, self.space, self.distances, params)?;
             // What is replaced has been read, in the block or in one before it.
-            let replaced = self.distances.iter().filter(|d| d.by[0] == next && d.from != d.to);
+            let replaced = self.distances.iter().filter(|d| d.by[0] == next && pairs.contains(&(d.to, d.from)));
             within.extend(replaced.map(|d| {
                 let back = d.by.iter().enumerate().map(|(dim, by)| if dim > 0 { here - *by } else { here });
                 Distance { from: d.to, to: d.from, by: back.collect() }
