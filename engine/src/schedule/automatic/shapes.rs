@@ -25,7 +25,8 @@
 //!   is in its cache. Whole diagonals of blocks would have as few barriers, but by the next one their edges are in no
 //!   cache. Or each thread has the rows of blocks of a band of its own, each one row behind that of the band before,
 //!   `[floor(t/(P B)), floor(t/B) + floor((z + r t)/h), floor(t/B) parallel, floor((y + r t)/w), t, z, y, x]`: no
-//!   thread takes what another one is just writing, which takes long between cores that share no cache;
+//!   thread takes what another one is just writing, which takes long between cores that share no cache. Where a step has
+//!   stages, each of a block is behind those that it needs, `[.., t, stage, z, y, x]`;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level. Of a box that is folded in the middle, two threads
@@ -261,7 +262,9 @@ impl Shapes<'_> {
         }
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
         let dim = self.outer();
-        let Some(lean) = self.lean(dim, &shifts).filter(|lean| !at_once || *lean > 0) else { return Ok(None) };
+        let Some(lean) = lean(self.distances, dim, &shifts).filter(|lean| !at_once || *lean > 0) else {
+            return Ok(None);
+        };
         let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
         let best = |&bands: &i64| {
             let estimate = |tile: &Tile| self.with_temps(self.workload.skewed(dim, *tile, bands), tile.steps, &shifts);
@@ -569,25 +572,10 @@ impl Shapes<'_> {
         self.space.coordinates.iter().map(|coordinates| in_call(&coordinates[0])).collect()
     }
 
-    /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
-    pub(super) fn lean(&self, dim: usize, shifts: &[i64]) -> Option<i64> {
-        self.reaches(dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
-    }
-
     /// By how many blocks a step must be behind the one before, to run at the same time.
     fn distance_in_tiles(&self, shifts: &[i64], width: i64) -> Option<i64> {
         let behind = |reach: (i64, i64)| behind_for(reach, width);
-        self.reaches(self.outer(), shifts)?.into_iter().map(behind).max().map(|lean| lean.max(1))
-    }
-
-    /// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if
-    /// that has no bound, or no tile is as large.
-    fn reaches(&self, dim: usize, shifts: &[i64]) -> Option<Vec<(i64, i64)>> {
-        let reach = |d: &Distance| {
-            let least = d.by[dim] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
-            Some((d.by[0].lower()?, least.lower().filter(|least| *least > -MOST_TILE_ROWS)?))
-        };
-        self.distances.iter().map(reach).collect()
+        reaches(self.distances, self.outer(), shifts)?.into_iter().map(behind).max().map(|lean| lean.max(1))
     }
 
     /// The tile with the smallest estimate.
@@ -602,6 +590,21 @@ impl Shapes<'_> {
             .filter_map(|(steps, width)| tile(steps, width))
             .min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }
+}
+
+/// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
+pub(super) fn lean(distances: &[Distance], dim: usize, shifts: &[i64]) -> Option<i64> {
+    reaches(distances, dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
+}
+
+/// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if
+/// that has no bound, or no tile is as large.
+fn reaches(distances: &[Distance], dim: usize, shifts: &[i64]) -> Option<Vec<(i64, i64)>> {
+    let reach = |d: &Distance| {
+        let least = d.by[dim] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
+        Some((d.by[0].lower()?, least.lower().filter(|least| *least > -MOST_TILE_ROWS)?))
+    };
+    distances.iter().map(reach).collect()
 }
 
 /// The bands of so many steps: the first one begins with the first step of a call, so that calls of whole bands begin

@@ -9,7 +9,7 @@ use crate::schedule::automatic::estimate::{Block, Estimate};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
 use crate::schedule::automatic::in_place::readers_first;
 use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
-use crate::schedule::automatic::shapes::{Draft, Found, Shapes, TILE_STEPS, in_bands, widths};
+use crate::schedule::automatic::shapes::{Draft, Found, Shapes, TILE_STEPS, in_bands, lean, widths};
 use crate::schedule::skewed::leaning_tile;
 use crease_program::Interval;
 
@@ -128,8 +128,8 @@ impl Shapes<'_> {
         if !self.space.has_steps || inner >= self.last() || !self.distances.iter().all(is_near) {
             return None;
         }
-        let mut within: Vec<Distance> = self.distances.iter().filter(|d| d.by[0] == here).cloned().collect();
-        let has_stages = !within.is_empty();
+        let mut all = self.distances.to_vec();
+        let has_stages = all.iter().any(|d| d.by[0] == here);
         if has_stages {
             // Where a step cannot take the place of the one before, rows of a block wait for each other in storage, which
             // costs more than blocks save; so do temporary arrays.
@@ -137,17 +137,18 @@ impl Shapes<'_> {
                 return None;
             }
             let pairs = readers_first(kernel, self.space, self.distances, params)?;
-            // What is replaced has been read, in the block or in one before it.
-            let replaced = self.distances.iter().filter(|d| d.by[0] == next && pairs.contains(&(d.to, d.from)));
-            within.extend(replaced.map(|d| {
-                let back = d.by.iter().enumerate().map(|(dim, by)| if dim > 0 { here - *by } else { here });
+            // What is replaced, a step after it was written, has been read, in the block or in one before it.
+            let replaced = self.distances.iter().filter(|d| d.by[0] == here || pairs.contains(&(d.to, d.from)));
+            all.extend(replaced.map(|d| {
+                let back = d.by.iter().enumerate().map(|(dim, by)| if dim > 0 { here - *by } else { next - *by });
                 Distance { from: d.to, to: d.from, by: back.collect() }
             }));
         }
-        let mut open = Open::all(&self.space.alike, &within);
+        let mut open = Open::all(&self.space.alike, &all);
+        open.carry(0, &vec![0; self.stmts]);
         let shifted = |dim: usize| open.shifts(dim).filter(|shifts| shifts.iter().all(|&shift| shift <= MOST_SHIFT));
         let (outer_shifts, inner_shifts) = (shifted(outer)?, shifted(inner)?);
-        let leans = (self.lean(outer, &outer_shifts)?, self.lean(inner, &inner_shifts)?);
+        let leans = (lean(&all, outer, &outer_shifts)?, lean(&all, inner, &inner_shifts)?);
         let stages = if has_stages { Some(open.positions()?) } else { None };
         let row = |dim: usize, shifts: Vec<i64>| Row::Dim { dim, shifts };
         Some(Within { outer: row(outer, outer_shifts), inner: row(inner, inner_shifts), leans, stages })
