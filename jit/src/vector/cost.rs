@@ -85,20 +85,20 @@ pub(super) fn choose<'a>(
     };
     let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
     let shapes = || shapes.iter().copied().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
-    let mut has_rows = false;
-    let mut best_of = |sharing: Sharing| {
-        let mut best: Option<(f64, WideStrip<'a>)> = None;
+    // The best strip, and how many rows the loads of any might share.
+    let best_of = |sharing: Sharing| {
+        let (mut best, mut most_rows): (Option<(f64, WideStrip<'a>)>, _) = (None, 0);
         for (cycles, rows, strip) in shapes().filter_map(|shape| in_shape(facts, shape, options, sharing)) {
-            has_rows |= rows > 1;
+            most_rows = rows.max(most_rows);
             if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
                 best = Some((cycles, strip));
             }
         }
-        best.map(|(_, strip)| (strip, has_rows))
+        best.map(|(_, strip)| (strip, most_rows))
     };
-    let (best, has_rows) = best_of(Sharing::AllRows)?;
+    let (best, rows) = best_of(Sharing::AllRows)?;
     if best.allocation.shared.is_none()
-        && has_rows
+        && rows > 1
         && let Some((other, _)) = best_of(Sharing::SomeRows)
         && other.allocation.shared.is_some()
     {

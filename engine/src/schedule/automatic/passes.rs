@@ -1,7 +1,7 @@
 //! Unroll-and-jam in candidates: several rows in one pass of the lanes, so that what they both read is loaded once.
 //!
 //! In: a kernel in its common space, or time vectors that end in `y, x vector`, or in `z, y, x vector`.   Out: how much of
-//! the time is left; the vectors that end in `floor(y/4), x vector, y`, or in `floor(z/4), y, x vector, z`.
+//! the arithmetic is left; the vectors that end in `floor(y/4), x vector, y`, or in `floor(z/4), y, x vector, z`.
 //! Source: Callahan, Cocke and Kennedy, Estimating interlock and improving balance for pipelined architectures (1988),
 //! for the balance of loads and operations.
 
@@ -34,7 +34,8 @@ const MOST_LOADS_LEFT: f64 = 0.6;
 /// with `--schedule rows` and with `--schedule "rows split(y 4) interchange(y, x)"`.
 const BEGUN_LEFT: f64 = 0.7;
 
-/// What passes of a dimension leave of the arithmetic by rows, as loads are a part of it. None if they save too little.
+/// What passes of a dimension leave of the arithmetic by rows, of which loads are a part, and of beginning strips. None if
+/// they save too little.
 pub(super) fn time_left(
     kernel: &Kernel,
     space: &CommonSpace,

@@ -100,6 +100,7 @@ pub(super) fn candidates(
         let found = [shapes.rows(false), shapes.rows(true), shapes.stages(kernel, params)];
         return found.into_iter().filter_map(Result::transpose).collect();
     }
+    let within = shapes.within_blocks(kernel, params);
     let mut found = vec![
         shapes.rows(false),
         shapes.rows(true),
@@ -107,8 +108,8 @@ pub(super) fn candidates(
         shapes.staged_rows(),
         shapes.skewed(false),
         shapes.skewed(true),
-        shapes.blocks(kernel, params),
-        shapes.blocks_of_bands(kernel, params),
+        shapes.blocks(within.as_ref()),
+        shapes.blocks_of_bands(within.as_ref()),
         shapes.pipelined(),
     ];
     for dim in shapes.outer()..shapes.last() {
@@ -134,7 +135,7 @@ pub(super) fn candidates(
     }
     if let Some((workload, passes)) = &in_passes(shapes.outer())? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
-        found.extend([shapes.blocks(kernel, params), shapes.blocks_of_bands(kernel, params)]);
+        found.extend([shapes.blocks(within.as_ref()), shapes.blocks_of_bands(within.as_ref())]);
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -194,7 +195,8 @@ pub(super) fn in_halves(
     // What lies between the stages of a line is there as a whole, folded or not.
     let has_rows = !shapes.is_line() && distances.iter().any(|d| d.by[0] == Interval::point(0));
     let rows = if has_rows { shapes.rows(false) } else { Ok(None) };
-    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(kernel, params), shapes.pipelined()];
+    let within = shapes.within_blocks(kernel, params);
+    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(within.as_ref()), shapes.pipelined()];
     found.into_iter().filter_map(Result::transpose).collect()
 }
 

@@ -2,6 +2,8 @@
 //!
 //! In: a kernel in its common space.   Out: bytes that are read again, and those that lie between one time and the next.
 
+use std::collections::BTreeMap;
+
 use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Kernel};
 use crate::schedule::automatic::space::{CommonSpace, dims_of, place_of};
@@ -20,23 +22,20 @@ impl Planes {
     pub(super) fn of(kernel: &Kernel, space: &CommonSpace, points: &[f64], bytes: impl Fn(ArrayId) -> f64) -> Planes {
         let outer = usize::from(space.has_steps);
         let mut found = Planes::default();
-        let mut most: Vec<(ArrayId, usize)> = Vec::new();
+        let mut most: BTreeMap<ArrayId, usize> = BTreeMap::new();
         for (stmt, points) in kernel.stmts().iter().zip(points) {
-            let mut read: Vec<(ArrayId, Vec<&Affine>)> = Vec::new();
+            let mut read: BTreeMap<ArrayId, Vec<&Affine>> = BTreeMap::new();
             for (array, index) in stmt.reads() {
-                let Some(plane) = place_of(dims_of(space, array), outer).map(|place| &index[place]) else { continue };
-                match read.iter_mut().find(|(of, _)| *of == array) {
-                    Some((_, planes)) if planes.contains(&plane) => {}
-                    Some((_, planes)) => planes.push(plane),
-                    None => read.push((array, vec![plane])),
+                let Some(place) = place_of(dims_of(space, array), outer) else { continue };
+                let planes = read.entry(array).or_default();
+                if !planes.contains(&&index[place]) {
+                    planes.push(&index[place]);
                 }
             }
             for (array, planes) in read.into_iter().filter(|(_, planes)| planes.len() > 1) {
                 found.again += points * (planes.len() - 1) as f64 * kernel.array(array).element.bytes() as f64;
-                match most.iter_mut().find(|(of, _)| *of == array) {
-                    Some((_, count)) => *count = planes.len().max(*count),
-                    None => most.push((array, planes.len())),
-                }
+                let count = most.entry(array).or_default();
+                *count = planes.len().max(*count);
             }
         }
         found.held = most.into_iter().map(|(array, count)| bytes(array) * count as f64).sum();

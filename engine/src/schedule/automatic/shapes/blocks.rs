@@ -22,7 +22,7 @@ const LEAST_BLOCK_ROWS: i64 = 4;
 const MOST_BLOCK_STEPS: i64 = 16;
 
 /// The order of a step in blocks.
-struct Within {
+pub(super) struct Within {
     /// Rows of the outermost dimension of space, and of the next one.
     outer: Row,
     inner: Row,
@@ -36,10 +36,10 @@ struct Within {
 impl Shapes<'_> {
     /// Tiles of time and of the two outermost dimensions of space, one after the other, or a row of them for each thread at
     /// once.
-    pub(super) fn blocks(&self, kernel: &Kernel, params: &[i64]) -> Found {
+    pub(super) fn blocks(&self, within: Option<&Within>) -> Found {
         let outer = self.outer();
-        let Some(within) = self.for_blocks(kernel, params) else { return Ok(None) };
-        let Some(block) = self.best_block(MOST_BLOCK_STEPS, &within, &|block| self.workload.blocks(block)) else {
+        let Some(within) = within else { return Ok(None) };
+        let Some(block) = self.best_block(MOST_BLOCK_STEPS, within, &|block| self.workload.blocks(block)) else {
             return Ok(None);
         };
         let outer_tiles = self.leaning_tiles(&within.outer, block.widths.0, block.leans.0)?;
@@ -68,14 +68,14 @@ impl Shapes<'_> {
     }
 
     /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
-    pub(super) fn blocks_of_bands(&self, kernel: &Kernel, params: &[i64]) -> Found {
+    pub(super) fn blocks_of_bands(&self, within: Option<&Within>) -> Found {
         let threads = self.workload.threads as i64;
-        let Some(within) = self.for_blocks(kernel, params).filter(|within| within.leans.0 > 0) else { return Ok(None) };
+        let Some(within) = within.filter(|within| within.leans.0 > 0) else { return Ok(None) };
         if threads < 2 || self.space.halves.is_some() {
             return Ok(None);
         }
         let estimate = |block: &Block| self.workload.blocks_of_bands(block, threads);
-        let Some(block) = self.best_block(MOST_BLOCK_STEPS / threads, &within, &estimate) else {
+        let Some(block) = self.best_block(MOST_BLOCK_STEPS / threads, within, &estimate) else {
             return Ok(None);
         };
         let of_call = self.steps_of_call()?;
@@ -94,7 +94,7 @@ impl Shapes<'_> {
     /// The candidate whose draft has the order of blocks, of which so many steps are in flight.
     fn in_blocks(
         &self,
-        (mut draft, Within { stages, outer, .. }): (Draft, Within),
+        (mut draft, Within { stages, outer, .. }): (Draft, &Within),
         block: &Block,
         in_flight: i64,
         (how, behind): (&str, &str),
@@ -102,10 +102,10 @@ impl Shapes<'_> {
     ) -> Found {
         let mut open = Open::all(&self.space.alike, &[]);
         draft.push(DimKind::Sequential, self.values(&self.unshifted(0))?);
-        if let Some(stages) = &stages {
+        if let Some(stages) = stages {
             draft.push(DimKind::Sequential, self.values(stages)?);
         }
-        draft.push(DimKind::Sequential, self.values(&outer)?);
+        draft.push(DimKind::Sequential, self.values(outer)?);
         if !self.half(&mut draft, &mut open)?
             || !self.middle(&mut draft, &mut open)?
             || !self.along_rows(&mut draft, &mut open)?
@@ -120,7 +120,7 @@ impl Shapes<'_> {
     }
 
     /// How the rows of a step are ordered in blocks; none where there are no blocks.
-    fn for_blocks(&self, kernel: &Kernel, params: &[i64]) -> Option<Within> {
+    pub(super) fn within_blocks(&self, kernel: &Kernel, params: &[i64]) -> Option<Within> {
         let (outer, inner) = (self.outer(), self.outer() + 1);
         let (here, next) = (Interval::point(0), Interval::point(1));
         // Of what is read more than one step later, such tiles keep many levels.
