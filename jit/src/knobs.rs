@@ -128,12 +128,8 @@ pub(crate) const WORTH_ALIGNING_HALVES: i64 = 40;
 /// Vectors for which non-temporal stores are aligned: they cannot otherwise. Shows in `bench --suite images`.
 pub(crate) const WORTH_NON_TEMPORAL: i64 = 8;
 
-/// Rows that a processor prefetches by itself as well as when software does: a single row was slower with prefetches.
-/// Measured by `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
-pub(crate) const FOLLOWED_ROWS: usize = 1;
-
 /// Bytes that prefetches keep on their way at once, in all rows: what memory brings in the time that a line takes, and
-/// some more. Shows in the same command.
+/// some more. Shows in `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
 pub(crate) const BYTES_AHEAD: i64 = 16 << 10;
 
 /// Bytes ahead at which lines of a row are prefetched. A page and more lets the processor follow the next page early;
@@ -177,6 +173,9 @@ pub(crate) struct Cycles {
     /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set
     /// T=200 --schedule rows --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_load: f64,
+    /// Whether the processor by itself follows a single row as well as when software prefetches it. Measured by
+    /// `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
+    pub(crate) follows_rows: bool,
     /// What the end of a loop's iteration takes from what could be done meanwhile.
     pub(crate) loop_end: f64,
     /// For the cells before the first aligned one.
@@ -212,6 +211,7 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     unaligned_load: 0.75,
     split_load: 2.0,
     waiting_load: 4.0,
+    follows_rows: true,
     loop_end: 1.0,
     aligning: 20.0,
     sharing: 20.0,
@@ -226,6 +226,6 @@ pub(crate) const WHOLE_CYCLES: Cycles =
     Cycles { whole: 1.0, shift: 0.5, stores_beside_loads: true, split_load: 1.5, waiting_load: 1.5, ..HALVES_CYCLES };
 
 /// AMD's Zen 5, of servers and desktops: the same, but that lines which come from memory hold each other up, less than in
-/// halves. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
+/// halves, and that a row is faster with prefetches even if it is the only one. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
 /// N=4000 --set T=50 --schedule rows --threads 1`, whose vectors have half the size for it.
-pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles { waiting_load: 3.2, ..WHOLE_CYCLES };
+pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles { waiting_load: 3.2, follows_rows: false, ..WHOLE_CYCLES };

@@ -13,15 +13,13 @@ use crate::machine::MachineModel;
 const STEPS: i64 = 4;
 
 /// Marks, in `program`, the lowered `kernel`, the stores that are to go past the last cache, and the streams that come
-/// from behind the second one.
+/// from memory.
 pub(crate) fn mark_reuse(mut program: Program, kernel: &Kernel, machine: &MachineModel) -> Program {
     // The steps done so far and those to be done, or a run parameter without state.
     let args: Vec<i64> = match (program.args.len(), kernel.has_state()) {
         (2, true) => vec![0, STEPS],
         (count, _) => vec![STEPS; count],
     };
-    let MachineModel { second_level_cache_bytes, last_level_cache_bytes, .. } = *machine;
-    let second_level_cache_bytes = second_level_cache_bytes.min(last_level_cache_bytes);
-    program.mark_reuse(&args, last_level_cache_bytes, second_level_cache_bytes);
+    program.mark_reuse(&args, machine.last_level_cache_bytes);
     program
 }

@@ -190,9 +190,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon.
-    /// Where it is smaller than the second-level cache, it is also what decides which cells code prefetches. No storage
-    /// and no result depends on it. Default: that of [`Self::machine`].
+    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon,
+    /// and prefetches what it does not keep. No storage and no result depends on it. Default: that of [`Self::machine`].
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = Some(bytes);

@@ -15,8 +15,9 @@
 //! (below [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it, and if its rows are long or
 //! continue each other. What the run has stored last is taken to be read when it has ended. A stream is cold if half of
 //! what it loads was not touched lately; what is prefetched for it is further on in its row, or the next row, if these
-//! are short and lie apart. Programs that fit the cache, bytes, cells that are not adjacent and the copies of workers
-//! are never marked.
+//! are short and lie apart. Loops of short rows that go on where the row before ended count as the one strip that they
+//! become ([`Coalesced`]). Programs that fit the cache, cells more than a few apart and the copies of workers are never
+//! marked, nor stores of integers in one row or of what is rounded.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache. Of a run that takes more
 //! than [`LOOKED_AT`] the beginning decides: what it has stored and the cache still holds is left out, as nobody knows
@@ -30,12 +31,13 @@ mod starts;
 #[cfg(test)]
 mod tests;
 
+use super::coalesced::{Adjoining, Coalesced};
 use super::cursor::Cursor;
 use super::environment::{Env, Trap};
 use super::interpret_strip::place;
 use super::knobs::{
-    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, LOOKED_AT, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES,
-    WINDOW_PART,
+    CELLS_APART, COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, KEPT_PART, LOAD_PAGE_BYTES, LOOKED_AT,
+    NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
 };
 use super::limits::MOST_GROUPS;
 use super::types::*;
@@ -62,11 +64,12 @@ impl Program {
         if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes) }
     }
 
-    /// Both of these, for the last cache and for one before it. A program that does not verify is left as it is.
-    pub fn mark_reuse(&mut self, args: &[i64], last_level_bytes: u64, second_level_bytes: u64) {
+    /// Both of these, for the last cache: streams are judged by the part of it that is sure to keep what was touched. A
+    /// program that does not verify is left as it is.
+    pub fn mark_reuse(&mut self, args: &[i64], last_level_bytes: u64) {
         if self.verify().is_ok() {
             self.mark_stores(args, last_level_bytes);
-            self.mark_streams(args, second_level_bytes);
+            self.mark_streams(args, (last_level_bytes as f64 * KEPT_PART) as u64);
         }
     }
 
@@ -198,7 +201,8 @@ impl Tallies {
             };
             tallies.iter().any(|tally| tally.fits)
         };
-        let sample = Sample::of(program, args, cache_bytes, marked.page_bytes()).filter(could_mark);
+        let short = program.coalesced();
+        let sample = Sample::of(program, &short, args, (cache_bytes, marked.page_bytes())).filter(could_mark);
         sample.map_or_else(Tallies::default, Sample::run)
     }
 }
@@ -213,6 +217,10 @@ enum Access {
 /// A run in progress.
 struct Sample<'a> {
     program: &'a Program,
+    /// Loops of short rows, which run as one strip.
+    short: &'a Coalesced,
+    /// Whether strips stand for all iterations of such a loop.
+    is_long: bool,
     env: Env<'a>,
     cache_bytes: u64,
     pages_of: Pages,
@@ -242,7 +250,12 @@ impl From<Trap> for Stopped {
 
 impl<'a> Sample<'a> {
     /// A run that has not begun; none if there is nothing to find.
-    fn of(program: &'a Program, args: &'a [i64], cache_bytes: u64, page_bytes: u64) -> Option<Sample<'a>> {
+    fn of(
+        program: &'a Program,
+        short: &'a Coalesced,
+        args: &'a [i64],
+        (cache_bytes, page_bytes): (u64, u64),
+    ) -> Option<Sample<'a>> {
         let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
         let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
         if all_bytes <= cache_bytes || args.len() != program.args.len() {
@@ -251,6 +264,8 @@ impl<'a> Sample<'a> {
         let vars = vec![0; program.variables()];
         let mut sample = Sample {
             program,
+            short,
+            is_long: false,
             env: Env { args, vars },
             cache_bytes,
             pages_of: Pages::of(cache_bytes, page_bytes),
@@ -288,31 +303,53 @@ impl<'a> Sample<'a> {
                 Node::Strip(strip) => {
                     let firsts = (self.tallies.stores.len(), self.tallies.streams.len());
                     self.accesses.insert(strip, accesses(strip, firsts));
-                    let fits: Vec<bool> = strip.streams.iter().map(|stream| self.is_adjacent(stream)).collect();
+                    let apart: Vec<Option<i64>> = strip.streams.iter().map(|stream| self.apart(stream)).collect();
                     for (at, op) in (0..).map(ValueId).zip(&strip.ops) {
                         if let Op::Store { stream, .. } = op {
                             // No non-temporal store rounds.
                             let element = self.program.buffers[strip.streams[stream.index()].buffer.index()].element;
-                            let fits =
-                                fits[stream.index()] && element.keeps_values() && strip.first_load_of(at).is_none();
+                            // Cells that do not follow each other are stored so where they are stored together, whole
+                            // pixels at once; vectors of integers are mostly less than a line.
+                            let is_row = match apart[stream.index()] {
+                                Some(1) => !element.is_integer(),
+                                Some(apart) => (2..=CELLS_APART).contains(&apart),
+                                None => false,
+                            };
+                            let fits = is_row && element.keeps_values() && strip.first_load_of(at).is_none();
                             self.tallies.stores.push(Tally { fits, ..Tally::default() });
                         }
                     }
-                    self.tallies.streams.extend(fits.into_iter().map(|fits| Tally { fits, ..Tally::default() }));
+                    let is_row = |apart: Option<i64>| apart.is_some_and(|apart| (1..=CELLS_APART).contains(&apart));
+                    let rows = apart.into_iter().map(|apart| Tally { fits: is_row(apart), ..Tally::default() });
+                    self.tallies.streams.extend(rows);
                 }
             }
         }
     }
 
-    fn is_adjacent(&self, stream: &Stream) -> bool {
-        let buffer = &self.program.buffers[stream.buffer.index()];
-        let moves_by_one = match &stream.address {
-            Address::Block { stride, .. } => *stride == 1,
-            Address::Array(coordinates) => coordinates
-                .split_last()
-                .is_some_and(|(last, outer)| last.step == 1 && outer.iter().all(|coordinate| coordinate.step == 0)),
+    /// How many cells a stream is from one of its cells to the next, of an array whose rows are dense; none of the copies
+    /// of workers.
+    fn apart(&self, stream: &Stream) -> Option<i64> {
+        let apart = match &stream.address {
+            Address::Block { stride, .. } => *stride,
+            Address::Array(coordinates) => {
+                self.dense_cells(stream.buffer, coordinates.iter().map(|coordinate| coordinate.step))
+            }
         };
-        moves_by_one && !buffer.element.is_integer() && buffer.copies == Copies::One
+        (self.program.buffers[stream.buffer.index()].copies == Copies::One).then_some(apart)
+    }
+
+    /// Where coordinates are in an array whose rows are dense, in cells.
+    fn dense_cells(&self, array: BufferId, coordinates: impl Iterator<Item = i64>) -> i64 {
+        let extents = self.program.buffers[array.index()].extents.iter().flatten();
+        let dense = |cells: i64, (at, extent): (i64, &u64)| cells.saturating_mul(*extent as i64).saturating_add(at);
+        coordinates.zip(extents).fold(0, dense)
+    }
+
+    /// Whether a loop of short rows runs as one strip, if the rows of arrays are dense.
+    fn goes_on(&self, var: Var) -> bool {
+        let adjoins = |rows: &Adjoining| self.dense_cells(rows.array, rows.factors.iter().copied()) == 0;
+        self.short.loops.get(&var).is_some_and(|rows| rows.iter().all(adjoins))
     }
 
     /// Takes work from the budget.
@@ -334,7 +371,10 @@ impl<'a> Sample<'a> {
             }
             Node::For { var, lo, hi, step, body, .. } => {
                 let range = (self.env.int(lo)?, self.env.int(hi)?, *step);
-                self.iterations(*var, range, body)
+                match self.goes_on(*var) {
+                    true => self.short_rows(*var, range, body),
+                    false => self.iterations(*var, range, body),
+                }
             }
             Node::If { cond, then, otherwise } => {
                 let chosen = if self.env.cond(cond)? { then } else { otherwise };
@@ -342,6 +382,18 @@ impl<'a> Sample<'a> {
             }
             Node::Strip(strip) => self.strip(strip),
         }
+    }
+
+    /// Runs the strips of a loop of short rows once, for all its iterations.
+    fn short_rows(&mut self, var: Var, (lo, hi, _): (i64, i64, i64), body: &'a [Node]) -> Result<(), Stopped> {
+        if lo >= hi {
+            return Ok(());
+        }
+        self.env.vars[var.index()] = lo;
+        self.is_long = true;
+        let done = self.block(body);
+        self.is_long = false;
+        done
     }
 
     /// Runs a loop, or enough of it; time goes on as if all of it had run.
@@ -395,8 +447,10 @@ impl<'a> Sample<'a> {
 
     fn strip(&mut self, strip: &Strip) -> Result<(), Stopped> {
         self.ran.insert(strip);
-        let Some(count) = self.length(strip)? else { return Ok(()) };
         let accesses = Rc::clone(&self.accesses[&std::ptr::from_ref(strip)]);
+        let short = self.short;
+        let strip = if self.is_long { &short.strips[&strip.var] } else { strip };
+        let Some(count) = self.length(strip)? else { return Ok(()) };
         for &(stream, access) in &*accesses {
             let cursor = place(self.program, &strip.streams[stream.index()], &self.env)?;
             self.access(&cursor, count, access)?;

@@ -13,7 +13,7 @@ use super::ring_groups::FARTHEST_BYTES;
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
-use crate::knobs::{FEW_POINTERS, FOLLOWED_ROWS, ROW_CELLS, UNROLLED_OPERATIONS};
+use crate::knobs::{FEW_POINTERS, ROW_CELLS, UNROLLED_OPERATIONS};
 use crate::strip::{Aliases, Definitions, Linear, emission_order, hash_of_terms, pressure};
 use crate::vector::LookupEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -203,8 +203,8 @@ impl<'a> StripPlan<'a> {
         }
     }
 
-    /// Rows of memory that the strip reads cell by cell, counted until they are more than [`FOLLOWED_ROWS`]. Streams
-    /// that begin a few cells apart are in one row; where a ring wraps does not matter here.
+    /// Rows of memory that the strip reads cell by cell, counted until there are two. Streams that begin a few
+    /// cells apart are in one row; where a ring wraps does not matter here.
     pub(super) fn rows_read(&self) -> usize {
         let strip = self.strip;
         let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
@@ -227,7 +227,7 @@ impl<'a> StripPlan<'a> {
             if !rows.iter().any(is_near) {
                 rows.push((*buffer, cells));
             }
-            if rows.len() > FOLLOWED_ROWS {
+            if rows.len() > 1 {
                 break;
             }
         }

@@ -12,7 +12,7 @@ use crease_program::{BufferId, Cold, Op, StoreHint, Stream, Var};
 
 use super::emitter::StripCode;
 use crate::listing::StripListing;
-use crate::options::Prefetch;
+use crate::options::CompileOptions;
 use crate::vector::{Pitches, StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetched};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ struct Key {
 }
 
 impl Key {
-    fn new(facts: &StripFacts<'_>, prefetch: Prefetch) -> Self {
+    fn new(facts: &StripFacts<'_>, options: &CompileOptions) -> Self {
         let strip = facts.strip;
         let buffer = |stream: usize| -> BufferId { strip.streams[stream].buffer };
         let first = |stream: usize| (0..stream).find(|other| buffer(*other) == buffer(stream)).unwrap_or(stream);
@@ -58,7 +58,7 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
-            cold: strip.streams.iter().map(|stream| prefetched(stream, facts.rows_read, prefetch)).collect(),
+            cold: strip.streams.iter().map(|stream| prefetched(stream, facts.rows_read, options)).collect(),
             tables: strip.streams.iter().map(ranges).zip(facts.tables.iter().copied()).collect(),
             length: facts.length,
             is_whole: facts.is_whole,
@@ -120,7 +120,7 @@ impl SharedCode {
         options: &WideOptions<'_>,
         declare: impl FnOnce() -> Result<FuncId, E>,
     ) -> Result<Option<(StripCode, Option<WideCode>)>, E> {
-        let key = Key::new(facts, options.options.prefetch);
+        let key = Key::new(facts, options.options);
         let fits = |known: &&mut Known| match facts.is_single_iteration {
             true => known.code.fixed_length.is_none() && known.key.runs(&key),
             false => known.key == key,

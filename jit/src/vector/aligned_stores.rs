@@ -10,29 +10,41 @@ use crease_program::{Op, StoreHint};
 use super::address::StreamAddress;
 use super::body::Body;
 use super::shape::{LINE_BYTES, Shape};
+use super::strided::WINDOW_BYTES;
 use crate::knobs::{WORTH_ALIGNING, WORTH_ALIGNING_HALVES, WORTH_NON_TEMPORAL};
 
 /// Stores that a strip aligns together.
 pub(crate) struct AlignedStores {
     /// One of each pointer, at least one in all.
     pub(crate) addresses: Vec<StreamAddress>,
-    /// Bytes that a vector of numbers takes in each of them.
+    /// Bytes that a vector of numbers takes in each of them, or one of the vectors of stores that are made together.
     pub(crate) vector_bytes: i64,
+    /// Bytes that an iteration takes in each of them.
+    pub(crate) iteration_bytes: i64,
     /// Whether they are to be non-temporal; then all of them have to be aligned, else half of them are enough.
     pub(crate) non_temporal: bool,
 }
 
 impl AlignedStores {
-    /// The non-temporal stores of `body`, or all to cells of the largest size if there are none; `None` if two lie
-    /// differently whatever the pointers.
+    /// The stores of `body` that are made together; else its non-temporal ones, or all to cells of the largest size if
+    /// there are none. `None` if two lie differently whatever the pointers.
     pub(crate) fn new(body: &Body<'_>) -> Option<AlignedStores> {
+        if let Some(together) = &body.together {
+            return Some(AlignedStores {
+                addresses: vec![body.addresses[together.first]],
+                vector_bytes: WINDOW_BYTES,
+                iteration_bytes: together.iteration_bytes(),
+                non_temporal: body.hints[together.stores[0]] == StoreHint::NonTemporal,
+            });
+        }
         let non_temporal = body.each.iter().any(|at| body.hints[*at] == StoreHint::NonTemporal);
         let place_of = |at: &usize| match body.strip.ops[*at] {
             Op::Store { stream, .. } => Some(body.addresses[stream.index()]).filter(|place| place.stride == Some(1)),
             _ => None,
         };
         let cell_bytes = body.each.iter().filter_map(place_of).map(|place| place.element.bytes()).max()?;
-        let vector_bytes = body.shape.lanes() * cell_bytes as i64;
+        let iteration_bytes = cell_bytes as i64;
+        let vector_bytes = body.shape.lanes() * iteration_bytes;
         let mut addresses: Vec<StreamAddress> = Vec::new();
         for at in body.each.iter().filter(|at| !non_temporal || body.hints[**at] == StoreHint::NonTemporal) {
             let Some(place) = place_of(at).filter(|place| place.element.bytes() == cell_bytes) else { continue };
@@ -42,7 +54,7 @@ impl AlignedStores {
                 Some(_) => return None,
             }
         }
-        Some(AlignedStores { addresses, vector_bytes, non_temporal })
+        Some(AlignedStores { addresses, vector_bytes, iteration_bytes, non_temporal })
     }
 
     /// Iterations from which on they are aligned.

@@ -305,13 +305,14 @@ impl<'a> Body<'a> {
                 self.each.push(at);
             }
         }
-        self.put_together();
+        self.put_together(facts.hints);
         self.share_windows();
         self.find_overwritten();
     }
 
-    /// Puts stores beside each other that are made together: some then come later than they stood.
-    fn put_together(&mut self) {
+    /// Puts stores beside each other that are made together: some then come later than they stood. They are non-temporal
+    /// if all of them were to be, as whole lines are written.
+    fn put_together(&mut self, hints: &[StoreHint]) {
         let reads = |at: &usize| matches!(self.strip.ops[*at], Op::Load { .. } | Op::Lookup { .. });
         let buffer = |store: &InWindow<'_>| self.strip.streams[store.stream].buffer;
         let stores: Option<Vec<_>> = self.stores.iter().map(|store| self.in_window(*store)).collect();
@@ -325,6 +326,9 @@ impl<'a> Body<'a> {
         let Some(together) = Together::of(stores, self.shape.lanes()) else { return };
         self.each = together.in_order(&self.each);
         self.keep_vectors(together.numbers());
+        if together.stores.iter().all(|at| hints[*at] == StoreHint::NonTemporal) {
+            together.stores.iter().for_each(|at| self.hints[*at] = StoreHint::NonTemporal);
+        }
         self.together = Some(together);
     }
 

@@ -145,7 +145,7 @@ fn in_shape<'a>(
     let streams = stores.as_ref().is_some_and(|stores| stores.non_temporal);
     let aligned_stores = stores.filter(|stores| length >= stores.least(shape));
     let is_aligned = aligned_stores.is_some();
-    let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options.prefetch).is_some();
+    let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options).is_some();
     let is_cold = !streams && facts.strip.streams.iter().any(is_ahead);
     let cycles = options.units.cycles();
     let placement = Placement { is_aligned, is_cold, fetched_lines };

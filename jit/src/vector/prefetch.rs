@@ -3,8 +3,8 @@
 //!
 //! In: a strip.   Out: for its loads, the lines to prefetch.
 //!
-//! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row
-//! loses nothing by that. Among several, those that come from memory arrive earlier if they are prefetched. Streams say
+//! Processors follow rows of memory by themselves, but page by page, and some dozen at once. On some of them a strip that
+//! reads one row loses nothing by that. Else the rows that come from memory arrive earlier if they are prefetched. Streams say
 //! which they are ([`crease_program::Program::mark_cold`]); a prefetch of what is at hand costs as much as a load.
 //! Short rows of a tile end before the processor has followed them: while one is read, the next one is prefetched,
 //! however few are read.
@@ -14,8 +14,8 @@
 use super::body::Body;
 use super::facts::StripFacts;
 use super::shape::{Extent, LINE_BYTES};
-use crate::knobs::{BYTES_AHEAD, FOLLOWED_ROWS, PREFETCH_DISTANCES};
-use crate::options::Prefetch;
+use crate::knobs::{BYTES_AHEAD, PREFETCH_DISTANCES};
+use crate::options::{CompileOptions, Prefetch};
 use crease_program::{Cold, Stream};
 use std::collections::HashSet;
 
@@ -42,17 +42,17 @@ struct Row {
 }
 
 /// Which cells of a stream a strip prefetches that reads this many rows, if prefetches are left to the streams.
-pub(crate) fn prefetched(stream: &Stream, rows_read: usize, prefetch: Prefetch) -> Option<Cold> {
+pub(crate) fn prefetched(stream: &Stream, rows_read: usize, options: &CompileOptions) -> Option<Cold> {
     let is_worth = |cold: &Cold| match cold {
-        Cold::SameRow => rows_read > FOLLOWED_ROWS,
+        Cold::SameRow => rows_read > 1 || !options.units.cycles().follows_rows,
         Cold::NextRow(bytes) => bytes.unsigned_abs() < FARTHEST_ROW,
     };
-    stream.cold.filter(|_| prefetch == Prefetch::Auto).filter(is_worth)
+    stream.cold.filter(|_| options.prefetch == Prefetch::Auto).filter(is_worth)
 }
 
 impl Ahead {
     /// For a strip.
-    pub(crate) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
+    pub(crate) fn new(facts: &StripFacts<'_>, body: &Body<'_>, options: &CompileOptions) -> Self {
         let streams = 0..facts.addresses.len();
         // In this order the streams that are less than a vector away from one stand beside it.
         let position = |stream: &usize| (facts.addresses[*stream].pointer, i64::from(facts.addresses[*stream].offset));
@@ -64,11 +64,13 @@ impl Ahead {
             let end = sorted.partition_point(|other| position(other) < (pointer, offset + body.shape.bytes));
             &sorted[start..end]
         };
-        let of_stream =
-            |other: &usize| match (prefetched(&facts.strip.streams[*other], facts.rows_read, prefetch), prefetch) {
-                (None, Prefetch::Always) => Some(facts.strip.streams[*other].cold.unwrap_or(Cold::SameRow)),
-                (cold, _) => cold,
-            };
+        let of_stream = |other: &usize| match (
+            prefetched(&facts.strip.streams[*other], facts.rows_read, options),
+            options.prefetch,
+        ) {
+            (None, Prefetch::Always) => Some(facts.strip.streams[*other].cold.unwrap_or(Cold::SameRow)),
+            (cold, _) => cold,
+        };
         let cold = |stream: usize| row(stream).iter().find_map(of_stream);
         let first = |stream: usize| row(stream).first().map(|first| facts.addresses[*first].offset);
         let found: Vec<Option<(i32, Cold)>> = streams.clone().map(|at| first(at).zip(cold(at))).collect();

@@ -87,7 +87,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     if facts.is_joined && strip.allocation.shared.is_none() {
         return None;
     }
-    let ahead = Ahead::new(facts, &strip.body, options.options.prefetch);
+    let ahead = Ahead::new(facts, &strip.body, options.options);
     let Encoded { bytes, text } = options.target.encode(&strip, ahead, options);
     let listing = options.options.texts.then(|| strip.listing(facts.is_joined, text));
     let (streams, fixed_length) = (strip.streams(), strip.fixed_length);

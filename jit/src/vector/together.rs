@@ -53,9 +53,14 @@ impl Together {
         [others(before), self.stores.clone(), others(behind)].concat()
     }
 
+    /// Bytes that all of them write in an iteration.
+    pub(super) fn iteration_bytes(&self) -> i64 {
+        self.bytes * self.stores.len() as i64
+    }
+
     /// How many vectors the block's cells are.
     pub(crate) fn vectors(&self) -> i64 {
-        self.lanes * self.bytes * self.stores.len() as i64 / WINDOW_BYTES
+        self.lanes * self.iteration_bytes() / WINDOW_BYTES
     }
 
     /// For each cell of a vector which lane of which register it has, of `turn` 0 of those of the first two stores, else

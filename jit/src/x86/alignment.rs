@@ -20,8 +20,7 @@ impl Function<'_, '_, '_> {
     /// written past the caches to several arrays that begin at the same place of a page. All registers but those of the
     /// arguments are free here.
     pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
-        let (bytes, lanes) = (stores.vector_bytes, self.encoding.body.shape.lanes());
-        let cell_bytes = bytes / lanes;
+        let (bytes, step) = (stores.vector_bytes, stores.iteration_bytes);
         let ([address, other], differ) = (SCRATCH, FREE[0]);
         let (first, others) = stores.addresses.split_first().expect("every strip stores something");
         let entry = |place: &StreamAddress| memory(TABLE, 8 * place.pointer as i64);
@@ -56,12 +55,29 @@ impl Function<'_, '_, '_> {
         if stores.pairs_of_half_lines().next().is_some() {
             self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(first)));
         }
-        let (scale, offset) = (cell_bytes as u32, i64::from(first.offset));
-        let cell = MemoryOperand::with_base_index_scale_displ_size(address, ITERATION, scale, offset, 1);
+        let is_scale = matches!(step, 1 | 2 | 4 | 8);
+        let (index, scale) = if is_scale { (ITERATION, step as u32) } else { (other, 1) };
+        if !is_scale {
+            self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, other, ITERATION, step as i32));
+        }
+        let offset = i64::from(first.offset);
+        let cell = MemoryOperand::with_base_index_scale_displ_size(address, index, scale, offset, 1);
         self.put(Instruction::with2(Code::Lea_r64_m, address, cell));
         self.put(Instruction::with1(Code::Neg_rm64, address));
         self.put(Instruction::with2(Code::And_rm64_imm8, address, bytes as i32 - 1));
-        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, cell_bytes.trailing_zeros()));
+        // Of the bytes of an iteration, a power of two and an odd factor: the former divides what is left, or never
+        // will, as of cells of several bytes that begin between two pixels; the latter has an inverse.
+        let (power, odd) = (step.trailing_zeros(), step >> step.trailing_zeros());
+        if 1 << power > first.element.bytes() {
+            self.put(Instruction::with2(Code::Test_rm64_imm32, address, (1 << power) - 1));
+            skips.push(self.encoding.assembler.jump_ahead(Code::Jne_rel32_64));
+        }
+        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, power));
+        if odd > 1 {
+            let iterations = (bytes >> power) as i32;
+            self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, address, address, inverse(odd) as i32));
+            self.put(Instruction::with2(Code::And_rm64_imm8, address, iterations - 1));
+        }
         self.put(Instruction::with2(Code::Mov_rm64_r64, slot.count, address));
         if stores.non_temporal {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 1));
@@ -122,4 +138,9 @@ impl Function<'_, '_, '_> {
         self.main_blocks(Extent::Aligned, unroll_factor);
         self.encoding.assembler.land(unaligned);
     }
+}
+
+/// What an odd number is multiplied by for 1 to be left over of each power of two up to that of a line.
+fn inverse(odd: i64) -> i64 {
+    (1..LINE_BYTES).step_by(2).find(|inverse| inverse * odd % LINE_BYTES == 1).expect("odd numbers have an inverse")
 }

@@ -392,10 +392,15 @@ impl Encoding<'_, '_> {
 
     /// Cells of a row, and a prefetch of those far behind them.
     fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
+        self.call_ahead(stream, cells);
+        Source::Cells(cells)
+    }
+
+    /// Prefetches cells far behind those of a stream at `cells`, if it is cold.
+    pub(super) fn call_ahead(&mut self, stream: usize, cells: MemoryOperand) {
         if let Some(displacement) = self.ahead.of(self.body, stream, cells.displacement) {
             self.prefetch(Code::Prefetcht1_m8, MemoryOperand { displacement, ..cells });
         }
-        Source::Cells(cells)
     }
 
     fn prefetch(&mut self, code: Code, line: MemoryOperand) {

@@ -13,6 +13,7 @@ use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, 
 use crate::vector::{
     Apart, DISTANCE, Extent, INTEGER_SCRATCH, Inst, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances,
 };
+use crease_program::StoreHint;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Bytes of the vectors that cells come into one by one.
@@ -30,7 +31,7 @@ impl Encoding<'_, '_> {
         }
         let first = self.first_cell(stream);
         match apart {
-            Apart::Window(window) => self.load_window(to, first, cell, window),
+            Apart::Window(window) => self.load_window(to, stream, first, cell, window),
             Apart::Gathered => {
                 let all = self.sized(to, WINDOW_BYTES);
                 self.three(Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64, all, all, Source::Register(all));
@@ -92,6 +93,7 @@ impl Encoding<'_, '_> {
             for (vector, register) in (0..).zip(&vectors) {
                 let place = memory(first.base, first.displacement + window.begins(vector));
                 self.load_masked(codes.load, *register, place, false);
+                self.call_ahead(shared.first, place);
             }
             self.loaded_windows = Some(loaded | 1 << at);
         }
@@ -110,7 +112,7 @@ impl Encoding<'_, '_> {
         true
     }
 
-    fn load_window(&mut self, to: Reg, first: MemoryOperand, cell: Number, window: Window) {
+    fn load_window(&mut self, to: Reg, stream: usize, first: MemoryOperand, cell: Number, window: Window) {
         let codes = WindowCodes::of(cell);
         let [to, beside, numbers] = [to, self.between(0), self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
         let last = window.vectors() - 1;
@@ -120,6 +122,7 @@ impl Encoding<'_, '_> {
                 self.mask_cells(window, vector);
             }
             let place = memory(first.base, first.displacement + window.begins(vector));
+            self.call_ahead(stream, place);
             match vector {
                 0 if last == 0 && !is_masked => {
                     self.load_vector(to, &window.picked(0));
@@ -180,6 +183,11 @@ impl Encoding<'_, '_> {
         let name = self.names.get(together.stores[0]).filter(|name| !name.is_empty());
         self.assembler.note(name.map(|name| ("together: ", name.as_str())));
         let (codes, first) = (WindowCodes::of(cell), self.first_cell(together.first));
+        let hint = self.body.hints[together.stores[0]];
+        let store = match (self.extent, hint) {
+            (Extent::Aligned, StoreHint::NonTemporal) => Code::EVEX_Vmovntdq_m512_zmm,
+            _ => codes.store,
+        };
         let [all, numbers] = [self.between(0), self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
         let registers: Vec<Register> = registers.iter().map(|reg| self.sized(*reg, WINDOW_BYTES)).collect();
         for vector in 0..together.vectors() {
@@ -190,7 +198,7 @@ impl Encoding<'_, '_> {
                 self.three(codes.pick_besides, all, numbers, Source::Register(*register));
             }
             let place = memory(first.base, first.displacement + vector * WINDOW_BYTES);
-            self.put(Instruction::with2(codes.store, place, all));
+            self.put(Instruction::with2(store, place, all));
         }
         together.stores.len()
     }

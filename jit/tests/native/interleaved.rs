@@ -105,3 +105,45 @@ fn all_cells_of_pixels_are_stored_together() {
         }
     }
 }
+
+/// All cells of 1300 pixels from some cell on, times two, stored past the caches or not.
+fn doubled(ty: &str, cells: usize, hint: &str) -> String {
+    let mut text = format!("program doubled(first) {{\nbuffer a: {ty}[6000] read\nbuffer c: {ty}[6000] write\n");
+    writeln!(text, "strip v0 in 0 .. 1300 lanes 64 {{").unwrap();
+    for cell in 0..cells {
+        writeln!(text, "m{cell} = a[pos {cell}, stride {cells}]").unwrap();
+    }
+    for cell in 0..cells {
+        writeln!(text, "m{} = c[pos $first + {cell}, stride {cells}]", cells + cell).unwrap();
+    }
+    for cell in 0..cells {
+        let first = 3 * cell;
+        writeln!(text, "%{first} = load m{cell}: {ty}\n%{} = add %{first}, %{first}", first + 1).unwrap();
+        writeln!(text, "%{}: store m{}, %{}{hint}", first + 2, cells + cell, first + 1).unwrap();
+    }
+    text + "}\n}"
+}
+
+/// Pixels begin anywhere in a line, also between two places at which whole pixels could be brought to its beginning.
+#[test]
+fn pixels_that_are_stored_together_agree_wherever_they_begin() {
+    for ty in TYPES {
+        for (cells, hint) in [(2, " nontemporal"), (3, " nontemporal"), (4, " nontemporal"), (3, ""), (4, "")] {
+            for first in [0, 1, 2, 7, 64] {
+                agree(&doubled(ty, cells, hint), &[first], &[], &[64]);
+            }
+        }
+    }
+}
+
+/// They are stored past the caches if all of them were to be.
+#[test]
+fn pixels_that_are_stored_together_stream() {
+    for (ty, cells) in [("u8", 4), ("u8", 3), ("u16", 3), ("f32", 2)] {
+        let count = |text: &str| lines_of_avx512(text, &|line| line.contains("vmovntdq"));
+        let all = doubled(ty, cells, " nontemporal");
+        assert!(count(&all).is_none_or(|found| found > 0), "{ty}, {cells}");
+        let but_one = all.replacen(" nontemporal", "", 1);
+        assert!(count(&but_one).is_none_or(|found| found == 0), "{ty}, {cells}");
+    }
+}

@@ -1,4 +1,5 @@
-//! Strips that read several rows prefetch cells that come from memory; others do not.
+//! Strips that read several rows prefetch cells that come from memory; others do so where the processor does not follow
+//! a single row as well.
 
 use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, VectorUnits, compile};
 use crease_program::Program;
@@ -34,12 +35,12 @@ fn sums(rows: usize, cells: usize, apart: &[usize]) -> String {
     text
 }
 
-/// How many lines its wide strip prefetches in one loop iteration of one vector, on a machine with a second-level cache
-/// of a hundred thousand bytes; none on machines without wide code.
-fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
+/// How many lines its wide strip prefetches in one loop iteration of one vector, on a machine whose cache keeps a hundred
+/// thousand bytes; none on machines without wide code.
+fn called(text: &str, prefetch: Prefetch, units: VectorUnits) -> Option<usize> {
     let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
     Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;
-    let options = CompileOptions::default().prefetch(prefetch).max_unroll(1).texts(true);
+    let options = CompileOptions::default().prefetch(prefetch).units(units).max_unroll(1).texts(true);
     let mut program = Program::parse(text).unwrap();
     program.mark_cold(&[], 100_000);
     let compiled = compile(&verified(&program), &options).unwrap();
@@ -63,8 +64,12 @@ fn rows_from_memory_are_called_for_ahead() {
         (2, 1 << 12, &[0], Prefetch::Always, 2),
         (2, 1 << 14, &[0, 1000], Prefetch::Auto, 4),
     ] {
-        let found = called(&sums(rows, cells, apart), prefetch);
+        let found = called(&sums(rows, cells, apart), prefetch, VectorUnits::Halves);
         assert!(found.is_none_or(|found| found == expected), "{rows} rows of {cells}, {apart:?}: {found:?}");
+    }
+    for (units, expected) in [(VectorUnits::Whole, 0), (VectorUnits::WholeInCaches, 1)] {
+        let found = called(&sums(1, 1 << 14, &[0]), Prefetch::Auto, units);
+        assert!(found.is_none_or(|found| found == expected), "a single row, {units}: {found:?}");
     }
 }
 

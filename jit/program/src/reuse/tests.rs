@@ -91,6 +91,24 @@ fn folds_in_place_never_stream() {
     assert_eq!(non_temporal(text, &[]), [false]);
 }
 
+/// Colours of pixels that lie between each other are written past the cache, as code does so with whole pixels; bytes of
+/// one row are not.
+#[test]
+fn pixels_that_nobody_reads_again_are_streamed() {
+    let pixels = |stride: usize| {
+        format!(
+            "program pixels() {{ buffer a: u8[4000000] read buffer b: u8[4000000] write
+             for v0 in 0 .. 1000 {{ strip v1 in 0 .. 1000 lanes 64 {{
+               m0 = a[base 3000 * v0, pos 0, stride 3] m1 = b[base 3000 * v0, pos 0, stride {stride}]
+               m2 = b[base 3000 * v0, pos 1, stride {stride}]
+               %0 = load m0: u8 %1: store m1, %0 %2: store m2, %0 }} }} }}"
+        )
+    };
+    assert_eq!(non_temporal(&pixels(3), &[]), [true, true]);
+    assert_eq!(non_temporal(&pixels(1), &[]), [false, false]);
+    assert_eq!(non_temporal(&pixels(5), &[]), [false, false]);
+}
+
 /// For each stream of `text` whether it is cold.
 fn cold(text: &str, args: &[i64]) -> Vec<bool> {
     let mut program = Program::parse(text).unwrap();
@@ -123,7 +141,7 @@ fn the_row_that_is_read_first_is_cold() {
     assert_eq!(cold(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
 }
 
-/// Tiles of steps keep to a few rows; what only stores touch, what moves by two and bytes need no call.
+/// Tiles of steps keep to a few rows; what only stores touch needs no call, nor do cells that are far apart.
 #[test]
 fn what_is_at_hand_is_not_far() {
     let tiled = "program tiled() { buffer u: f64[2000000] write
@@ -131,14 +149,30 @@ fn what_is_at_hand_is_not_far() {
           strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
             %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
     assert_eq!(cold(tiled, &[]), [false]);
-    let once = "program once() { buffer u: f64[2000000] read buffer w: f64[4000000] read
+    let once = "program once() { buffer u: f64[2000000] read buffer w: f64[20000000] read
         buffer b: u8[2000000] read buffer v: f64[2000000] write
         for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
-          m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 2000 * v0, pos 0, stride 2]
+          m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 10000 * v0, pos 0, stride 5]
           m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
           %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
           %5: store m3, %4 } } }";
-    assert_eq!(cold(once, &[]), [true, false, false, false]);
+    assert_eq!(cold(once, &[]), [true, false, true, false]);
+}
+
+/// Pixels of three bytes, blurred along rows of 3000: a row is one strip, and so it is followed.
+#[test]
+fn short_rows_that_go_on_are_followed_as_one() {
+    let pixels = |x: &str| {
+        format!(
+            "program blur() {{ array a: u8[1000, 1002, 3] read array b: u8[1000, 1002, 3] write
+             for v0 in 0 .. 1000 {{ for v1 in 1 .. 1001 {{ strip v2 in 0 .. 3 lanes 32 {{
+               m0 = a[at v0, v1 + -1, 0 step 1] m1 = a[at v0, {x}, 0 step 1] m2 = b[at v0, v1, 0 step 1]
+               %0 = load m0: u8 %1 = load m1: u8 %2 = add %0, %1 %3: store m2, %2 }} }} }} }}"
+        )
+    };
+    assert_eq!(cold(&pixels("v1 + 1"), &[]), [true, false, false]);
+    // Rows that run backwards do not go on: pages are at hand from the second pixel on.
+    assert_eq!(cold(&pixels("1001 - v1"), &[]), [false; 3]);
 }
 
 /// Each row of results takes hundreds of passes over a few others: the run is given up before it has moved what a loop
@@ -225,7 +259,8 @@ fn rows_that_are_followed_by_adding_have_the_marks_of_rows_that_are_evaluated() 
             let tallies = |text: &str| {
                 let program = Program::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
                 program.verify().unwrap();
-                Sample::of(&program, &[0, 4], cache_bytes, page_bytes).map_or_else(Tallies::default, Sample::run)
+                let (short, sizes) = (program.coalesced(), (cache_bytes, page_bytes));
+                Sample::of(&program, &short, &[0, 4], sizes).map_or_else(Tallies::default, Sample::run)
             };
             let (fast, slow) = (tallies(&text), tallies(&evaluated));
             let seen = |tallies: &Tallies| {
@@ -247,7 +282,8 @@ fn loads_of_one_row_are_followed_as_one() {
           m2 = u[pos wrap(1000 * v0 + 1001, 1048576), stride 1] m3 = w[pos 1000 * v0, stride 1]
           %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2 %5: store m3, %4 } } }";
     let mut program = Program::parse(text).unwrap();
-    let all = Sample::of(&program, &[], CACHE_BYTES, 512).unwrap();
+    let short = program.coalesced();
+    let all = Sample::of(&program, &short, &[], (CACHE_BYTES, 512)).unwrap();
     let lengths: Vec<usize> = all.accesses.values().map(|accesses| accesses.len()).collect();
     assert_eq!(lengths, [3], "two rows that are read and one that is written");
     // The row that is read first by either of the loads comes from memory; the other load is at hand.
@@ -284,7 +320,7 @@ fn short_rows_that_lie_apart_are_prefetched_row_by_row() {
     };
     let marks = |text: &str| {
         let mut program = Program::parse(text).unwrap();
-        program.mark_reuse(&[], CACHE_BYTES, CACHE_BYTES);
+        program.mark_reuse(&[], CACHE_BYTES);
         assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
         let mut found = (Vec::new(), false);
         for_each_strip(&mut program.body, &mut |strip| {
