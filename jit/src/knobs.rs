@@ -143,7 +143,7 @@ pub(crate) const NARROWER_FACTOR: f64 = 0.85;
 /// The same of loads that share vectors, against loads that do not. Shows in the same command.
 pub(crate) const SHARING_FACTOR: f64 = 0.99;
 
-/// What the estimate of a strip's cycles takes from a processor.
+/// What the estimate of a strip's cycles takes from a processor, and what decides on prefetches.
 #[derive(Debug)]
 pub(crate) struct Cycles {
     /// Instructions decoded in a cycle.
