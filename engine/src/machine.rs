@@ -19,9 +19,10 @@ pub(crate) const LEAST_PAGE_BYTES: u64 = 4096;
 pub struct MachineModel {
     /// Bytes of a core's first-level cache for data. Tiles of schedules that are found may be made for it.
     pub first_level_cache_bytes: u64,
-    /// Bytes of a core's second-level cache. Code calls ahead of time for cells that come from behind it.
+    /// Bytes of a core's second-level cache. Schedules that are found are estimated with it.
     pub second_level_cache_bytes: u64,
-    /// Bytes of the last cache. Code writes past it what does not fit and is not needed soon.
+    /// Bytes of the last cache. Code writes past it what does not fit and is not needed soon, and calls ahead of time
+    /// for cells that it is not sure to keep.
     pub last_level_cache_bytes: u64,
     /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page, a power of two from
     /// 4096 on. None if memory cannot be mapped so.

@@ -60,13 +60,12 @@ pub(crate) const COLD_MISSES: u64 = 2;
 
 /// Cells from one of a stream to the next, at most, for its rows to be followed: what code brings into lanes out of whole
 /// vectors. Shows in `bench --suite images --kernel over-rgba-u8 --prefetch never --prefetch auto`.
-pub(crate) const CELLS_APART: i64 = 4;
+pub const CELLS_APART: i64 = 4;
 
 /// The part of the last cache that is sure to keep what was touched, where it is asked what comes from memory: of what
 /// the cache still has, prefetches make code slower. Shows in the seconds of
-/// `run heat-2d-5pt --schedule rows --set N=1400 --set T=600 --threads 1` and of `--set N=1700 --set T=400`, with
-/// `--prefetch never` and with `auto`, on a machine whose last cache has 32 MB: the first loses by prefetches, and the
-/// second gains.
+/// `run heat-2d-5pt --schedule rows --set N=1700 --set T=400 --threads 1` with `--prefetch never` and with `auto`, and of
+/// `--set N=1400 --set T=600` with this number and with a smaller one, on a machine whose last cache has 32 MB.
 pub(crate) const KEPT_PART: f64 = 2.0 / 3.0;
 
 /// Rows of a small tile that become one strip, at most. Shows in the seconds of

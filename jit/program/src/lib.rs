@@ -68,7 +68,7 @@ pub use half::f16;
 pub use interpret::{InterpretError, ParallelOrder, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
 pub use jam::Jammed;
-pub use knobs::{LINE_BYTES, TYPICAL_LENGTH};
+pub use knobs::{CELLS_APART, LINE_BYTES, TYPICAL_LENGTH};
 pub use limits::{DEFAULT_WORK_LIMIT, DRY_RUN_BUDGET, MAX_DEPTH, MAX_OPERATORS, MAX_VARS, PAIRS_PER_UNIT};
 pub use linear_form::LinearForm;
 pub use names::UnknownName;

@@ -54,27 +54,39 @@ impl Program {
     /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify. Those
     /// that would be, but for short rows that lie apart, have their lines prefetched instead: their streams are cold.
     pub fn mark_non_temporal(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() { 0 } else { self.mark_stores(args, cache_bytes) }
+        if self.verify().is_err() { 0 } else { self.mark_stores(args, cache_bytes, &self.short_rows(cache_bytes)) }
     }
 
     /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
     /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many
     /// are marked.
     pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes) }
+        if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes, &self.short_rows(cache_bytes)) }
     }
 
     /// Both of these, for the last cache: streams are judged by the part of it that is sure to keep what was touched. A
     /// program that does not verify is left as it is.
     pub fn mark_reuse(&mut self, args: &[i64], last_level_bytes: u64) {
         if self.verify().is_ok() {
-            self.mark_stores(args, last_level_bytes);
-            self.mark_streams(args, (last_level_bytes as f64 * KEPT_PART) as u64);
+            let kept_bytes = (last_level_bytes as f64 * KEPT_PART) as u64;
+            let short = self.short_rows(kept_bytes);
+            self.mark_stores(args, last_level_bytes, &short);
+            self.mark_streams(args, kept_bytes, &short);
         }
     }
 
-    fn mark_stores(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        let tallies = Tallies::of(self, args, cache_bytes, Marked::Stores);
+    /// Loops of short rows, as far as a run has to be followed at all: none where all buffers fit the cache.
+    fn short_rows(&self, cache_bytes: u64) -> Coalesced {
+        if self.buffer_bytes() <= cache_bytes { Coalesced::default() } else { self.coalesced() }
+    }
+
+    fn buffer_bytes(&self) -> u64 {
+        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
+        self.buffers.iter().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    fn mark_stores(&mut self, args: &[i64], cache_bytes: u64, short: &Coalesced) -> usize {
+        let tallies = Tallies::of((self, short), args, cache_bytes, Marked::Stores);
         let mut streams = tallies.stores.iter().map(Tally::streams);
         let jumps = if tallies.stores.iter().any(Tally::streams) { jumps(self, args) } else { Vec::new() };
         let mut jumps = jumps.iter();
@@ -98,8 +110,8 @@ impl Program {
         marked
     }
 
-    fn mark_streams(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        let tallies = Tallies::of(self, args, cache_bytes, Marked::Loads);
+    fn mark_streams(&mut self, args: &[i64], cache_bytes: u64, short: &Coalesced) -> usize {
+        let tallies = Tallies::of((self, short), args, cache_bytes, Marked::Loads);
         let mut cold = tallies.streams.iter().map(Tally::is_cold);
         let jumps = if tallies.streams.iter().any(Tally::is_cold) { jumps(self, args) } else { Vec::new() };
         let mut jumps = jumps.iter();
@@ -193,7 +205,7 @@ struct Tallies {
 
 impl Tallies {
     /// Those of a run with these arguments, as far as marks of this kind need them.
-    fn of(program: &Program, args: &[i64], cache_bytes: u64, marked: Marked) -> Tallies {
+    fn of((program, short): (&Program, &Coalesced), args: &[i64], cache_bytes: u64, marked: Marked) -> Tallies {
         let could_mark = |sample: &Sample<'_>| {
             let tallies = match marked {
                 Marked::Stores => &sample.tallies.stores,
@@ -201,8 +213,7 @@ impl Tallies {
             };
             tallies.iter().any(|tally| tally.fits)
         };
-        let short = program.coalesced();
-        let sample = Sample::of(program, &short, args, (cache_bytes, marked.page_bytes())).filter(could_mark);
+        let sample = Sample::of(program, short, args, (cache_bytes, marked.page_bytes())).filter(could_mark);
         sample.map_or_else(Tallies::default, Sample::run)
     }
 }
@@ -256,9 +267,7 @@ impl<'a> Sample<'a> {
         args: &'a [i64],
         (cache_bytes, page_bytes): (u64, u64),
     ) -> Option<Sample<'a>> {
-        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
-        let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
-        if all_bytes <= cache_bytes || args.len() != program.args.len() {
+        if program.buffer_bytes() <= cache_bytes || args.len() != program.args.len() {
             return None;
         }
         let vars = vec![0; program.variables()];

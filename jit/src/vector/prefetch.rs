@@ -64,12 +64,12 @@ impl Ahead {
             let end = sorted.partition_point(|other| position(other) < (pointer, offset + body.shape.bytes));
             &sorted[start..end]
         };
-        let of_stream = |other: &usize| match (
-            prefetched(&facts.strip.streams[*other], facts.rows_read, options),
-            options.prefetch,
-        ) {
-            (None, Prefetch::Always) => Some(facts.strip.streams[*other].cold.unwrap_or(Cold::SameRow)),
-            (cold, _) => cold,
+        let of_stream = |other: &usize| {
+            let stream = &facts.strip.streams[*other];
+            match options.prefetch {
+                Prefetch::Always => Some(stream.cold.unwrap_or(Cold::SameRow)),
+                Prefetch::Auto | Prefetch::Never => prefetched(stream, facts.rows_read, options),
+            }
         };
         let cold = |stream: usize| row(stream).iter().find_map(of_stream);
         let first = |stream: usize| row(stream).first().map(|first| facts.addresses[*first].offset);

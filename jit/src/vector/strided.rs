@@ -12,12 +12,10 @@
 
 use super::address::StreamAddress;
 use super::shape::Shape;
+use crease_program::CELLS_APART;
 
 /// Bytes of the vectors that a window is made of.
 pub(crate) const WINDOW_BYTES: i64 = 64;
-
-/// Most cells from one of a stream to the next that are taken out of a window.
-const FARTHEST_IN_WINDOW: i64 = 4;
 
 /// Most bytes from one cell of a stream to the next: all lanes of all copies of a block are less than 2^29 apart, so that
 /// they are reached by displacements of 32 bits.
@@ -59,7 +57,7 @@ impl Apart {
         if stride.checked_mul(bytes)?.checked_abs()? > FARTHEST_APART {
             return None;
         }
-        let in_window = (stride == -1 || (2..=FARTHEST_IN_WINDOW).contains(&stride)) && (bytes > 1 || picks.has_bytes);
+        let in_window = (stride == -1 || (2..=CELLS_APART).contains(&stride)) && (bytes > 1 || picks.has_bytes);
         match (picks.has_masks, in_window, bytes) {
             (false, ..) => Some(Apart::OneByOne),
             (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes, behind: 0, more: 0 })),

@@ -192,8 +192,11 @@ fn of_what_takes_too_long_to_look_at_the_beginning_decides() {
     );
     assert_eq!(non_temporal(&text, &[]), [false, true, false]);
     let program = Program::parse(&text).unwrap();
-    let seen: Vec<u64> =
-        Tallies::of(&program, &[], CACHE_BYTES, Marked::Stores).stores.iter().map(|t| t.bytes).collect();
+    let seen: Vec<u64> = Tallies::of((&program, &program.coalesced()), &[], CACHE_BYTES, Marked::Stores)
+        .stores
+        .iter()
+        .map(|t| t.bytes)
+        .collect();
     assert!(seen[1] > 0 && seen[1] < CACHE_BYTES, "rows that are still in the cache are open: {seen:?}");
     assert_eq!(seen[2], 0, "the end was not reached");
 }
@@ -300,8 +303,8 @@ fn a_program_none_of_whose_stores_could_be_marked_is_not_followed() {
     let text = "program p() { buffer u: f64[1048576] write for v0 in 0 .. 1000 { strip v1 in 0 .. 1000 lanes 8 {
         m0 = u[pos 1000 * v0, stride 1] %0 = load m0: f64 %1: store m0, %0 } } }";
     let program = Program::parse(text).unwrap();
-    assert!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Stores).stores.is_empty());
-    assert_eq!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Loads).streams.len(), 1);
+    assert!(Tallies::of((&program, &program.coalesced()), &[], CACHE_BYTES, Marked::Stores).stores.is_empty());
+    assert_eq!(Tallies::of((&program, &program.coalesced()), &[], CACHE_BYTES, Marked::Loads).streams.len(), 1);
 }
 
 /// Rows of 512 floats of a tile, 32 KiB apart, one after the other: the next one is prefetched, of what is read and of
