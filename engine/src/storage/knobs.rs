@@ -85,7 +85,7 @@ pub(crate) mod placement {
     use super::LINE_BYTES;
 
     /// Cells, or bytes of a row, of which one more may be spent on rows of whole cache lines.
-    pub(crate) const LINE_WEIGHT: u64 = 32;
+    pub(crate) const LINE_WEIGHT: u64 = 20;
     /// The same of cells where speed counts first.
     pub(crate) const LINE_WEIGHT_FOR_SPEED: u64 = 4;
     /// Bytes of the shortest rows that are padded: in shorter ones padding weighs more than alignment gains.

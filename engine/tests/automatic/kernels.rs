@@ -71,6 +71,14 @@ pub(super) const CYLINDER: &str = "kernel cylinder(size N; run T) for N >= 3 {
       u[t,y,x] = 0.5 * u[t-1,y,x] + 0.0625 * sum(d in -1..2, e in -1..2, u[t-1,y+d,x+e]) }
   }";
 
+/// Five points on a torus.
+pub(super) const TORUS: &str = "kernel torus(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside y periodic, x periodic
+    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = 0.5 * u[t-1,y,x]
+        + 0.125 * (u[t-1,y-1,x] + u[t-1,y+1,x] + (u[t-1,y,x-1] + u[t-1,y,x+1])) }
+  }";
+
 /// A cube.
 pub(super) const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
     state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N

@@ -60,6 +60,13 @@ const BARRIER_NS: f64 = 1500.0;
 /// The same for a front of the tiles of bands, or of steps at once, each of which needs what other threads have just
 /// written. Shows in `bench --suite paper --part table-2-lines`.
 const FRONT_NS: f64 = 4000.0;
+/// Of the time of a tile, what threads wait for each other where each has one at a time. Shows in `run heat-2d-5pt --set
+/// N=1000 --set T=7680 --threads 2`, with tiles of 32 steps, four at once, and of 64 steps, two at once.
+const LATE: f64 = 0.18;
+/// Of the last steps of a call, which fill no bands, the part in which threads wait. Shows in
+/// `run heat-2d-5pt --set N=4000 --set T=100 --threads 2`, with tiles of 32 steps, four at once, and of 16 steps, six at
+/// once.
+const UNEVEN: f64 = 0.3;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
 /// The same of a single cell, which mostly runs with the row that it ends. With much less, planes of 60 by 60 have no
@@ -360,37 +367,50 @@ impl Workload {
     }
 
     /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once.
-    pub(super) fn skewed(&self, dim: usize, tile: Tile, bands: i64) -> Estimate {
+    pub(super) fn skewed(&self, dim: usize, (tile, lag): (Tile, i64), bands: i64) -> Estimate {
         let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
         let (rows, height) = (self.extents[dim], steps * bands);
         let row = self.bytes_in_tiles(dim) / rows;
         let held = (width + lean * steps + 2.0) * row;
         let in_tiles = (rows + lean * steps) / width;
         let tiles = in_tiles.ceil();
-        let edges = 1.0 + (lean * steps + 1.0) / width;
         let work = self.all_work() + self.cuts(dim, tiles);
+        // Each step of a tile runs over what the one before has left, and over some rows more that the tile before has left.
+        let more = if self.is_replaced { lean } else { 2.0 * lean } / width;
+        let bytes = 2.0 * self.bytes_in_tiles(dim);
+        let inside = |threads: f64| {
+            self.moving(bytes, (width + 2.0 * lean + 2.0) * row * threads, threads) + self.planes_again(threads)
+        };
         // The first band takes from memory.
-        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
+        let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), 1.0) / height;
         if bands <= 1.0 {
-            let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, 1.0) + self.planes_again(1.0);
             let between = between * self.begun(steps);
-            return Estimate { nanoseconds: overlapped(&[work, inside, between]), bytes: self.step_bytes() };
+            let across = self.fetched_ahead(bytes * more, held, 1.0);
+            let nanoseconds = overlapped(&[work, inside(1.0), across, between]);
+            let bytes = self.step_bytes() + self.state_bytes * lag as f64 * steps / rows;
+            return Estimate { nanoseconds, bytes };
         }
         let all_threads = self.threads.min(bands);
         // The last tile of a band may be a part of one, and takes its turn like the others.
         let threads = bands * in_tiles / turns(tiles, bands, all_threads);
-        let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held * all_threads, all_threads);
-        let inside = (inside + self.planes_again(all_threads)) * all_threads / threads;
+        // A thread that is late keeps others waiting, the less the more tiles each has until then. Chains of cells take as
+        // long on each of them.
+        let late = LATE * all_threads / bands;
+        let work = work + late * self.work_in_lanes.iter().sum::<f64>().min(work);
+        let of_threads = (1.0 + late) * all_threads / threads;
+        let inside = inside(all_threads) * of_threads;
+        let across = self.fetched_ahead(bytes * more, held * bands.min(tiles), all_threads) * of_threads;
         // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
-        let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
-        let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
+        let handed_on = self.state_bytes * (1.0 + more) / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
+        let taken = 2.0 * self.state_bytes * (1.0 + more) * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
         let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
-        // The last steps of a call are shared out among threads: they take as much work, and all the rest once more.
+        // The last steps of a call are shared out among threads, not evenly, and take all the rest once more.
         let begun = self.begun(height);
-        let nanoseconds = overlapped(&[work / threads, inside, between * begun]) + (handed_on + barriers) * begun;
+        let work = work / threads * (1.0 + (begun - 1.0) * UNEVEN);
+        let nanoseconds = overlapped(&[work, inside, across, between * begun]) + (handed_on + barriers) * begun;
         // Bands that follow each other have a margin of their steps in storage.
-        let margin = lean * self.steps_in_flight(dim, tile, bands);
+        let margin = lean.max(lag as f64) * self.steps_in_flight(dim, tile, bands);
         let bytes = self.state_bytes * (1.0 + margin / rows) + self.given_bytes;
         Estimate { nanoseconds, bytes }
     }
@@ -530,6 +550,12 @@ impl Workload {
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
         let (from_caches, from_memory) = self.moved(bytes, held, threads);
         from_caches + from_memory
+    }
+
+    /// The same of rows that are fetched ahead, as they come in order: the last cache has them in time like a core's own.
+    fn fetched_ahead(&self, bytes: f64, held: f64, threads: f64) -> f64 {
+        let kept = (self.last_level_bytes / held.max(1.0)).powi(2).min(1.0);
+        kept * bytes / (SECOND_LEVEL_RATE * threads) + (1.0 - kept) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
     }
 
     /// Nanoseconds of reading planes again in a sweep: none of what a core's own caches keep meanwhile.

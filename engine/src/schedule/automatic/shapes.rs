@@ -61,6 +61,10 @@ use crease_program::Interval;
 
 /// Steps of a tile that are tried.
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
+/// Passes of a step of a tile in a plane, at most. With three and more, five points had 0.8 to 0.9 of their speed in
+/// planes of 700^2 to 8000^2, though as much stays in the second-level cache; nine points, and cells of bytes, as much.
+/// Shows in `run heat-2d-5pt --set N=1000 --set T=768 --threads 1`, with tiles of 32 steps by 8 and by 16 rows.
+const PASSES_OF_A_TILE: i64 = 2;
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
 
@@ -254,11 +258,12 @@ impl Shapes<'_> {
     }
 
     /// Tiles of time and space, one after the other, or those of some bands for each thread at once. Not of folded
-    /// boxes, where the storage of several bands takes two levels, but for lines; nor where tiles need not lean: then
-    /// threads need no bands, and storage of several is not found in one level.
+    /// boxes with temporary arrays, of which each band takes tiles of its own, but for lines; nor where tiles need not
+    /// lean: then threads need no bands, and storage of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
         let threads = self.workload.threads as i64;
-        let may_be_at_once = threads > 1 && (self.space.halves.is_none() || self.is_line());
+        let may_be_at_once =
+            threads > 1 && (self.space.halves.is_none() || self.is_line() || !self.workload.has_temps());
         if at_once && !may_be_at_once || !self.may_cut_rows(at_once) {
             return Ok(None);
         }
@@ -267,13 +272,23 @@ impl Shapes<'_> {
         let Some(lean) = lean(self.distances, dim, &shifts).filter(|lean| !at_once || *lean > 0) else {
             return Ok(None);
         };
+        // What is read around the end of a row is alive until the row has ended.
+        let behind_row = i64::from(self.space.halves.is_none() && self.reads_around());
+        let lag = if self.workload.is_replaced { 0 } else { lag(self.distances, dim, &shifts) + behind_row };
         let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
         let best = |&bands: &i64| {
-            let estimate = |tile: &Tile| self.with_temps(self.workload.skewed(dim, *tile, bands), tile.steps, &shifts);
+            let estimate =
+                |tile: &Tile| self.with_temps(self.workload.skewed(dim, (*tile, lag), bands), tile.steps, &shifts);
             // As many bands as run at once have a tile in a front, or there are several for each thread.
             let fewest = if at_once { bands.min(TILES_OF_A_THREAD * threads) } else { 1 };
-            let widest = (self.workload.extents[dim] as i64 / fewest).max(1);
-            let tile = |steps, width| (width <= widest).then_some(Tile { steps, width, lean });
+            let widest = (self.workload.extents[dim] as i64 / fewest).max(1).min(self.widest_in_passes(lean));
+            // Of bands that begin as others end, storage of passes is not found in one level.
+            let in_one_level = |tile: &Tile| {
+                let few = self.workload.steps_in_flight(dim, *tile, bands as f64);
+                self.passes.is_none() || few >= (tile.steps * bands) as f64
+            };
+            let tile =
+                |steps, width| Some(Tile { steps, width, lean }).filter(|tile| width <= widest && in_one_level(tile));
             let tile = self.best_tile(tile, &estimate)?;
             Some((tile, bands, estimate(&tile)))
         };
@@ -389,15 +404,32 @@ impl Shapes<'_> {
         estimate: Estimate,
     ) -> Found {
         let Some(Passes { dim, left }) = self.passes else { return Ok(Some(draft.candidate(shape, estimate))) };
-        // Of planes, a step takes the place of the one before at most as many rows away as a pass has.
+        // Of planes whose rows are read around their ends, a step takes the place of the one before as many rows away as a
+        // pass has.
         let is_plane = self.outer() + 1 == self.last();
         let rows = self.workload.extents[dim];
-        let more = if is_plane { (steps * ROWS_OF_A_PASS) as f64 } else { 0.0 };
+        let more = if is_plane && self.reads_around() { (steps * ROWS_OF_A_PASS) as f64 } else { 0.0 };
         let Estimate { nanoseconds, bytes } = estimate;
         let estimate = Estimate { nanoseconds: nanoseconds * left, bytes: bytes * (1.0 + more / rows.max(1.0)) };
         let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, (dim, lean))?;
         let shape = format!("{shape}, {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]);
         Ok(is_found.then(|| draft.candidate(shape, estimate)))
+    }
+
+    /// Rows of a tile whose steps lean by some, at most, where rows of a plane run in passes.
+    fn widest_in_passes(&self, lean: i64) -> i64 {
+        let is_plane = self.outer() + 1 == self.last();
+        if self.passes.is_some() && is_plane {
+            (PASSES_OF_A_TILE * ROWS_OF_A_PASS).max(2 * PASSES_OF_A_TILE * lean)
+        } else {
+            MOST_TILE_ROWS
+        }
+    }
+
+    /// Whether cells of a row are read around its ends.
+    fn reads_around(&self) -> bool {
+        let (last, half) = (self.last(), self.workload.extents[self.last()] / 2.0);
+        self.distances.iter().any(|d| d.by[last].max as f64 > half || (d.by[last].min as f64) < -half)
     }
 
     /// Shifts that order the statements of a step in the outermost dimension of space, and what these leave; none if
@@ -597,6 +629,15 @@ impl Shapes<'_> {
 /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
 pub(super) fn lean(distances: &[Distance], dim: usize, shifts: &[i64]) -> Option<i64> {
     reaches(distances, dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
+}
+
+/// By how many rows a step a state moves in storage: as far as rows of one step are read behind themselves by the next.
+fn lag(distances: &[Distance], dim: usize, shifts: &[i64]) -> i64 {
+    let behind = |d: &Distance| {
+        let by = d.by[dim] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
+        by.upper()?.checked_div(d.by[0].lower()?)
+    };
+    distances.iter().filter_map(behind).max().unwrap_or(0).clamp(0, MOST_TILE_ROWS)
 }
 
 /// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if

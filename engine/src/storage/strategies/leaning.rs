@@ -83,7 +83,8 @@ fn with_margin(
         leans.iter_mut().for_each(|lean| *lean = at_least(lean, index, rows));
         leans.dedup();
     }
-    // Rows that lean as well are those of stencils with corners, and of passes over several rows.
+    // Rows that lean as well are those of stencils with corners, and of passes over several rows. On a grid they lean by as
+    // many cells as that has, of which a row needs as many behind it.
     let with_sign = |lean: &[i64], sign: i64, along: i64, (more_cells, more_rows): (i64, i64)| {
         let (mut gamma, mut pitch) = (vec![0; lean.len()], 1);
         gamma[fast] = 1;
@@ -104,7 +105,8 @@ fn with_margin(
     };
     let mut found = Vec::new();
     for lean in &leans {
-        let along_rows = [(0, 0), (0, 1), (fast_lean, 0)].map(|more| (fast_lean, more));
+        let behind = grid.up(fast_lean.max(1)).unwrap_or(fast_lean);
+        let along_rows = [(0, 0), (0, 1), (behind, 0)].map(|more| (fast_lean, more));
         for (along, more) in [(0, (0, 0))].into_iter().chain(along_rows.into_iter().filter(|_| fast_lean > 0)) {
             found.extend([1, -1].into_iter().filter_map(|sign| with_sign(lean, sign, along, more)));
         }
