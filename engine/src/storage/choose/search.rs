@@ -34,11 +34,12 @@ use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::room::with_room;
 use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{BUDGET_FACTOR, LEAST_BUDGET, PLAN_BUDGET, SMALL_BUDGET};
-use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
+use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED, LINE_WEIGHT_IN_PASSES};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
+use crate::storage::strategies::leaning::pass_of;
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::successive_modulo::usual_and_one_level;
 use crate::storage::{MappingError, StorageMapping};
@@ -350,6 +351,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn in_lines(&mut self, best: usize, budget: u64) -> Result<Option<Candidate>, MappingError> {
         let weight = match self.objective {
             Objective::Footprint => return Ok(None),
+            Objective::Balanced if pass_of(self.problem, self.array).is_some() => LINE_WEIGHT_IN_PASSES,
             Objective::Balanced => LINE_WEIGHT,
             Objective::Speed => LINE_WEIGHT_FOR_SPEED,
         };
