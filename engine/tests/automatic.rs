@@ -466,7 +466,7 @@ fn tiles_take_one_level_and_all_threads() {
     let kernel = Kernel::parse(PLANE).unwrap();
     let plan = kernel.plan().size("N", 2000).threads(2).machine(machine(1 << 20, 8 << 20)).build().unwrap();
     let report = plan.report();
-    assert!(report.schedule_search.as_ref().unwrap().taken().shape.contains(", 4 at once"));
+    assert!(report.schedule_search.as_ref().unwrap().taken().shape.contains(", 6 at once"));
     assert!(report.buffers[0].cells < 2000 * 2000 * 11 / 10, "{}", report.buffers[0].cells);
     assert_eq!(report.threads_busy, 2);
 }

@@ -526,8 +526,8 @@ impl Workload {
         self.work.iter().sum()
     }
 
-    /// Steps of a call.
-    fn steps_of_call(&self) -> f64 {
+    /// Steps that a call is thought to have.
+    pub(super) fn steps_of_call(&self) -> f64 {
         (CALL_NS / (self.all_work() / self.threads).max(1.0)).max(STEPS_OF_A_CALL)
     }
 

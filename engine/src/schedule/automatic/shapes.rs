@@ -282,13 +282,18 @@ impl Shapes<'_> {
             // As many bands as run at once have a tile in a front, or there are several for each thread.
             let fewest = if at_once { bands.min(TILES_OF_A_THREAD * threads) } else { 1 };
             let widest = (self.workload.extents[dim] as i64 / fewest).max(1).min(self.widest_in_passes(lean));
+            // Of more steps than a call has, most bands are missing: those of a line are soon over.
+            let fits_call =
+                |steps: i64| !at_once || self.is_line() || (steps * bands) as f64 <= self.workload.steps_of_call();
             // Of bands that begin as others end, storage of passes is not found in one level.
             let in_one_level = |tile: &Tile| {
                 let few = self.workload.steps_in_flight(dim, *tile, bands as f64);
                 self.passes.is_none() || few >= (tile.steps * bands) as f64
             };
-            let tile =
-                |steps, width| Some(Tile { steps, width, lean }).filter(|tile| width <= widest && in_one_level(tile));
+            let tile = |steps, width| {
+                Some(Tile { steps, width, lean })
+                    .filter(|tile| width <= widest && fits_call(steps) && in_one_level(tile))
+            };
             let tile = self.best_tile(tile, &estimate)?;
             Some((tile, bands, estimate(&tile)))
         };
