@@ -524,10 +524,10 @@ fn halves_of_a_lattice_run_at_once_in_one_level() {
     assert!(cells < 3 * 1001 * 1001 * 102 / 100, "{cells}");
 }
 
-/// So do the tiles of some bands at once, of a torus of a lattice and of one of a stencil, which has some rows more.
+/// So do the tiles of some bands at once, of a torus of a stencil, which takes as many rows more as run at once.
 #[test]
 fn bands_of_halves_run_at_once_in_one_level() {
-    let words = ["at once", "y folded"];
+    let words = ["skewed tiles", " at once", "y folded"];
     let torus = with(TORUS, "schedule plain { S -> [t, y, x] }");
     let plan = plan_like_rows(&torus, 801, machine(1 << 20, 32 << 20), &[1, 9, 70], &words);
     let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();

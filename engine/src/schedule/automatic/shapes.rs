@@ -61,7 +61,7 @@ use crease_program::Interval;
 
 /// Steps of a tile that are tried.
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
-/// Passes of a step of a tile in a plane, at most. With three and more, five points had 0.8 to 0.9 of their speed in
+/// Passes of a step of a tile in a plane, at most. With three and more, five points had 0.8 to 0.95 of their speed in
 /// planes of 700^2 to 8000^2, though as much stays in the second-level cache; nine points, and cells of bytes, as much.
 /// Shows in `run heat-2d-5pt --set N=1000 --set T=768 --threads 1`, with tiles of 32 steps by 8 and by 16 rows.
 const PASSES_OF_A_TILE: i64 = 2;
