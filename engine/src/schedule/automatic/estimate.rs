@@ -366,7 +366,8 @@ impl Workload {
         Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held + copies }
     }
 
-    /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once.
+    /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once, and bytes of states that each
+    /// step moves by `lag` rows in storage.
     pub(super) fn skewed(&self, dim: usize, (tile, lag): (Tile, i64), bands: i64) -> Estimate {
         let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
         let (rows, height) = (self.extents[dim], steps * bands);
