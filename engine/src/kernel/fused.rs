@@ -49,8 +49,8 @@ impl Kernel {
         attempt: usize,
     ) -> Result<Option<Fused>, AffineOverflow> {
         let Some(last) = self.step_param() else { return Ok(None) };
-        let mut all = self.without_schedules();
-        all.observers.clear();
+        debug_assert_eq!(self.stmts.len(), schedule.times.len(), "a time vector for each statement");
+        let mut all = self.statements_alone();
         let behind = |time: &[Affine], position: i64| [time, &[Affine::constant(position)]].concat();
         let mut times: Vec<Vec<Affine>> = schedule.times.iter().map(|time| behind(time, 0)).collect();
         let (mut cut, mut has_more) = (Vec::new(), attempt == 0);

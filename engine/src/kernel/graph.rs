@@ -352,9 +352,14 @@ impl Kernel {
     /// The kernel without any schedule or observer: what its steps compute, whatever the order and whoever looks on.
     /// Statements that were split for a schedule that was found are whole again.
     pub fn without_schedules(&self) -> Kernel {
-        let whole = self.whole.0.as_deref().unwrap_or(self).clone();
+        self.whole.0.as_deref().unwrap_or(self).statements_alone()
+    }
+
+    /// The kernel without any schedule or observer, and with the statements that it has: those that were split stay so, as
+    /// schedules of this kernel have a time vector for each of them.
+    pub(crate) fn statements_alone(&self) -> Kernel {
         let (schedules, rewritings, observers) = (Vec::new(), Vec::new(), Vec::new());
-        Kernel { schedules, rewritings, observers, finds_schedule: false, ..whole }
+        Kernel { schedules, rewritings, observers, finds_schedule: false, ..self.clone() }
     }
 
     /// The array of that name.

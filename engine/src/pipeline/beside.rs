@@ -142,7 +142,7 @@ pub(crate) fn in_smaller_bands(
 
 /// A program under another schedule on the storage of a plan; none if that order is wrong, or does not keep to it.
 fn kept_to(request: &Request, layout: &Layout, schedule: Schedule) -> Result<Option<Verified>, Error> {
-    let kernel = request.bound.written().without_schedules().with_schedule(schedule)?;
+    let kernel = request.bound.written().statements_alone().with_schedule(schedule)?;
     let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
     let request = Request { bound, ..request.clone() };
     match program_on(&request, layout) {
