@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use crease::kernel::graph::{Array, Kernel, Role};
 use crease::plan::search::ScheduleSearch;
 use crease::prelude::*;
-use crease::{LowerError, MachineModel, PlanBuilder};
-use ndarray::{Array2, ArrayD, s};
+use crease::{LowerError, MachineModel, ObserverForm, PlanBuilder};
+use ndarray::{Array2, ArrayD, ArrayView2, s};
 
 use crate::is_thorough;
 use kernels::*;
@@ -106,8 +106,21 @@ fn advance(run: &mut Run, kernel: &Kernel, n: i64, calls: &[u64]) -> Result<Vec<
 /// The plan of schedule `auto` on two threads, whose shape has these words, once it has computed on one to three threads
 /// what rows of the kernel do.
 fn plan_like_rows(kernel: &Kernel, n: i64, machine: MachineModel, calls: &[u64], words: &[&str]) -> Plan {
-    let plan =
-        |schedule: &str| kernel.plan().size("N", n).schedule(schedule).threads(2).machine(machine).build().unwrap();
+    plan_like_rows_for(2, kernel, n, machine, calls, words)
+}
+
+/// The same, found for so many threads.
+fn plan_like_rows_for(
+    threads: usize,
+    kernel: &Kernel,
+    n: i64,
+    machine: MachineModel,
+    calls: &[u64],
+    words: &[&str],
+) -> Plan {
+    let plan = |schedule: &str| {
+        kernel.plan().size("N", n).schedule(schedule).threads(threads).machine(machine).build().unwrap()
+    };
     let after = |plan: &Plan, threads: usize| {
         let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(threads)).unwrap();
         advance(&mut run, kernel, n, calls).unwrap()
@@ -503,7 +516,7 @@ fn stages_in_blocks_take_one_level_and_give_the_bits_of_rows() {
     }
 }
 
-/// Of a torus, two threads have half of a lattice each: all steps of a tile of it, and in one level.
+/// Of a torus, two threads have half of a lattice each, in each step of a tile, and in one level.
 #[test]
 fn halves_of_a_lattice_run_at_once_in_one_level() {
     let torus = "kernel torus(size N; run T) for N >= 4 {
@@ -522,6 +535,75 @@ fn halves_of_a_lattice_run_at_once_in_one_level() {
     let plan = plan_like_rows(&kernel, 1001, machine(1 << 20, 32 << 20), &[1, 9, 20], &["both halves at once"]);
     let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
     assert!(cells < 3 * 1001 * 1001 * 102 / 100, "{cells}");
+}
+
+/// Observers of a folded box are computed in the last step of a call, by the halves that its statements are split in.
+#[test]
+fn observers_of_folded_boxes_run_in_steps() {
+    let torus = "kernel torus(size N; run T) for N >= 4 {
+      state a[t, y, x]: f64 for 0 <= y, x < N
+      state b[t, y, x]: f64 for 0 <= y, x < N
+      S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+        a[t,y,x] = 0.75 * a[t-1,(y-1) mod N,x] + 0.125 * b[t-1,(y+1) mod N,x]
+        b[t,y,x] = 0.25 * a[t-1,(y-1) mod N,x] + 0.875 * b[t-1,(y+1) mod N,x] }
+      observe sums {
+        output sum[y, x]: f64 for 0 <= y, x < N
+        Q[t, y, x] for 0 <= y, x < N { sum[y,x] = a[t,y,x] + b[t,y,x] } } }";
+    let n = 401;
+    let kernel = Kernel::parse(torus).unwrap();
+    let plan = kernel.plan().size("N", n).threads(2).machine(machine(1 << 18, 1 << 20)).build().unwrap();
+    let shape = &plan.report().schedule_search.as_ref().unwrap().taken().shape;
+    assert!(shape.contains("y folded"), "{shape}");
+    let code = plan.compile().unwrap();
+    let cells = (n * n) as usize;
+    let run = |form: ObserverForm| {
+        let mut run = code.instantiate_with(RunOptions::default().threads(2).observers(form)).unwrap();
+        for (name, factor) in [("a", 3), ("b", 7)] {
+            let values: Vec<f64> = (0..cells).map(|k| (k * factor % 11) as f64).collect();
+            run.write(name, ArrayView2::from_shape((n as usize, n as usize), &values).unwrap()).unwrap();
+        }
+        run
+    };
+    let [mut behind, mut fused] = [ObserverForm::Pass, ObserverForm::Fused].map(run);
+    for steps in [1, 4, 40] {
+        let sums = |run: &mut Run| {
+            let mut sum = Array2::<f64>::zeros((n as usize, n as usize));
+            run.advance_observing(steps, "sums", &mut [("sum", sum.view_mut().into())]).unwrap();
+            let mut states = [sum.clone(), sum.clone()];
+            let names = ["a", "b"];
+            names.iter().zip(&mut states).for_each(|(name, cells)| run.read(name, cells.view_mut()).unwrap());
+            (sum, states)
+        };
+        let (expected, found) = (sums(&mut behind), sums(&mut fused));
+        assert!(expected == found, "{steps} steps: {shape}");
+        assert!(expected.0 == &expected.1[0] + &expected.1[1], "{steps} steps");
+    }
+    assert_eq!(fused.observer_form(&["sums"]), Some(ObserverForm::Fused));
+}
+
+/// Of a periodic cube two dimensions are folded, and threads have a quarter of a lattice each, in each step of a block.
+#[test]
+fn quarters_of_a_lattice_run_in_one_level() {
+    let cube = "kernel cube(size N; run T) for N >= 4 {
+      state a[t, z, y, x]: f64 for 0 <= z, y, x < N
+      state b[t, z, y, x]: f64 for 0 <= z, y, x < N
+      state c[t, z, y, x]: f64 for 0 <= z, y, x < N
+      S[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
+        let rest = a[t-1,z,y,x]
+        let up = b[t-1,(z-1) mod N,(y+1) mod N,x]
+        let down = c[t-1,(z+1) mod N,(y-1) mod N,(x-1) mod N]
+        let sum = rest + up + down
+        a[t,z,y,x] = 0.5 * sum
+        b[t,z,y,x] = 0.25 * sum + 0.125 * (up - down)
+        c[t,z,y,x] = 0.25 * sum - 0.125 * (up - down) } }";
+    let kernel = with(cube, "schedule plain { S -> [t, z, y, x] }");
+    for (threads, words) in
+        [(1, vec!["blocks", "z and y folded"]), (2, vec!["blocks", "all quarters at once", "z and y folded"])]
+    {
+        let plan = plan_like_rows_for(threads, &kernel, 61, machine(128 << 10, 1 << 20), &[1, 9, 20], &words);
+        let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
+        assert_eq!(cells, 3 * 61 * 61 * 61, "{threads} threads: {:?}", plan.report().notes);
+    }
 }
 
 /// So do the tiles of some bands at once, of a torus of a stencil, which takes as many rows more as run at once.

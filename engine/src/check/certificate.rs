@@ -53,6 +53,8 @@ pub(crate) struct Claimed {
 #[derive(Debug)]
 pub(crate) struct Readers {
     space: Cuboid,
+    /// Per statement, its instances of a step, as disjoint boxes.
+    instances: Vec<Vec<Cuboid>>,
     states: BTreeMap<ArrayId, Vec<Region>>,
 }
 
@@ -65,6 +67,10 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    pub(crate) fn cells(&self) -> &Cuboid {
+        &self.cells
+    }
+
     /// Distances from a cell to the instances of the next step that read it.
     pub(crate) fn distances(&self) -> &[Vec<i64>] {
         &self.readers
@@ -75,6 +81,11 @@ impl Readers {
     /// All cells of a step.
     pub(super) fn space(&self) -> &Cuboid {
         &self.space
+    }
+
+    /// Per statement, its instances of a step, which write one cell each, as disjoint boxes.
+    pub(crate) fn instances(&self) -> &[Vec<Cuboid>] {
+        &self.instances
     }
 
     /// The regions of a state; none if the array is no state.
@@ -138,10 +149,10 @@ pub(crate) fn verify(kernel: &Kernel, claim: &Certificate) -> Result<Readers, Re
         return Err(Refusal::Shape);
     }
     let domains = verify_statements(kernel, &space, &states)?;
-    let mut readers = Readers { space, states: BTreeMap::new() };
+    let mut readers = Readers { space, instances: domains, states: BTreeMap::new() };
     for (array, regions) in &claim.states {
         verify_space(kernel.array(*array), &readers.space)?;
-        let reads = reads_of(kernel, *array, &domains, &readers.space)?;
+        let reads = reads_of(kernel, *array, &readers.instances, &readers.space)?;
         let regions = verify_regions(&kernel.array(*array).name, regions, &reads, &readers.space)?;
         readers.states.insert(*array, regions);
     }

@@ -19,23 +19,29 @@ impl Cuboid {
     }
 
     /// First and last value along each dimension.
-    pub(super) fn ends(&self) -> &[(i128, i128)] {
+    pub(crate) fn ends(&self) -> &[(i128, i128)] {
         &self.0
     }
 
     /// Whether it has no point.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().any(|(low, high)| low > high)
     }
 
     /// The points of both.
-    pub(super) fn meet(&self, other: &Cuboid) -> Cuboid {
+    pub(crate) fn meet(&self, other: &Cuboid) -> Cuboid {
         debug_assert_eq!(self.0.len(), other.0.len(), "cuboids of one space");
         Cuboid(self.0.iter().zip(&other.0).map(|(a, b)| (a.0.max(b.0), a.1.min(b.1))).collect())
     }
 
+    /// The smallest cuboid that holds both.
+    pub(crate) fn hull(&self, other: &Cuboid) -> Cuboid {
+        debug_assert_eq!(self.0.len(), other.0.len(), "cuboids of one space");
+        Cuboid(self.0.iter().zip(&other.0).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect())
+    }
+
     /// The cuboid moved against a distance.
-    pub(super) fn moved_back(&self, by: &[i64]) -> Cuboid {
+    pub(crate) fn moved_back(&self, by: &[i64]) -> Cuboid {
         debug_assert_eq!(self.0.len(), by.len(), "a distance of the cuboid's space");
         Cuboid(self.0.iter().zip(by).map(|(ends, &by)| (ends.0 - i128::from(by), ends.1 - i128::from(by))).collect())
     }

@@ -43,6 +43,7 @@ use std::cell::RefCell;
 use crease_isl::Context;
 
 pub(crate) use crate::check::certificate::{Certificate, Claimed, Readers, Region};
+pub(crate) use crate::check::cuboid::Cuboid;
 pub(crate) use crate::check::facts::steps_come_first;
 pub use crate::check::proved::{Proof, Proved};
 

@@ -1,10 +1,11 @@
-//! Index-set splitting: statements cut in two, for schedules that run the parts in different directions, or into one for
-//! each remainder of their iterators, whose floors are then affine.
+//! Index-set splitting: statements cut in two, or in four, for schedules that run the parts in different directions, or into
+//! one for each remainder of their iterators, whose floors are then affine.
 //!
 //! In: a kernel, and cuts through domains of its statements.   Out: the kernel with several statements for each that is
 //! cut, which compute the same. Source: Griebl, Feautrier and Lengauer, Index set splitting (2000).
 //!
-//! The parts are named after what they come from, `S_low` and `S_high`; the high one follows the low one. Of remainders,
+//! The parts are named after what they come from, `S_low` and `S_high`, or `S_low_low` to `S_high_high` where there are two
+//! cuts; the high one follows the low one. Of remainders,
 //! `S[y]` that reads `a[floor(y/2)]` is `S_0[y]` at what was `2y` and `S_1[y]` at `2y + 1`, and both read `a[y]`. Schedules
 //! that the kernel has give all parts the times of the whole. The kernel remembers what it was before, so that it is taken
 //! for the same one where it matters what is computed and not in which order ([`Kernel::without_schedules`]).
@@ -29,8 +30,9 @@ pub(crate) struct Cut {
 /// What a statement is cut into.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Parts {
-    /// Two: the high part are the instances for which this, over iterators and parameters, is not negative.
-    Above(Affine),
+    /// Two for each of these, which are over iterators and parameters, with all parts of those before: the high one are the
+    /// instances for which it is not negative.
+    Above(Vec<Affine>),
     /// One for each remainder of each iterator by a positive number; the iterators of the parts are the quotients.
     Remainders(Vec<i64>),
 }
@@ -71,13 +73,22 @@ impl Kernel {
             name
         };
         match into {
-            Parts::Above(above) => {
-                let below = above.scale(-1)?.add(&Affine::constant(-1))?;
-                let part = |(suffix, e): (&str, &Affine)| {
-                    let domain = stmt.domain.clone().and(Formula::NonNegative(e.clone()));
-                    Part { stmt: Stmt { name: name(suffix), domain, ..stmt.clone() }, ..Part::whole(stmt) }
+            Parts::Above(all) => {
+                let mut parts = vec![(Vec::new(), stmt.domain.clone())];
+                for above in all {
+                    let below = above.scale(-1)?.add(&Affine::constant(-1))?;
+                    let sides = [("low", &below), ("high", above)];
+                    let side = |(suffixes, domain): &(Vec<&'static str>, Formula),
+                                (suffix, e): (&'static str, &Affine)| {
+                        ([suffixes.as_slice(), &[suffix]].concat(), domain.clone().and(Formula::NonNegative(e.clone())))
+                    };
+                    parts = parts.iter().flat_map(|part| sides.map(|of| side(part, of))).collect();
+                }
+                let part = |(suffixes, domain): (Vec<&str>, Formula)| Part {
+                    stmt: Stmt { name: name(&suffixes.join("_")), domain, ..stmt.clone() },
+                    ..Part::whole(stmt)
                 };
-                Ok([("low", &below), ("high", above)].map(part).into())
+                Ok(parts.into_iter().map(part).collect())
             }
             Parts::Remainders(moduli) => {
                 let mut all = vec![Vec::new()];
@@ -150,7 +161,7 @@ mod tests {
         let kernel = Kernel::parse(KERNEL).unwrap();
         // 2 x - N >= 0
         let above = Affine::iter(1).scale(2).unwrap().sub(&Affine::param(kernel.param_id("N").unwrap())).unwrap();
-        let split = kernel.split(&[Cut { stmt: 0, into: Parts::Above(above) }]).unwrap();
+        let split = kernel.split(&[Cut { stmt: 0, into: Parts::Above(vec![above]) }]).unwrap();
         (kernel, split)
     }
 
@@ -167,6 +178,25 @@ mod tests {
             assert_eq!(holds(&kernel, 0), parts[0] || parts[1]);
         }
         assert_eq!(split.schedules()[0].times.len(), 3);
+    }
+
+    #[test]
+    fn two_cuts_leave_four_parts() {
+        let text = "kernel k(size N; run T) for N >= 2 {
+            state u[t, y, x]: f64 for 0 <= y, x < N
+            S[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = u[t-1,y,x] }
+            schedule rows { S -> [t, y, x] } }";
+        let kernel = Kernel::parse(text).unwrap();
+        let above = |iter: usize, from: i64| Affine::iter(iter).sub(&Affine::constant(from)).unwrap();
+        let split = kernel.split(&[Cut { stmt: 0, into: Parts::Above(vec![above(1, 3), above(2, 5)]) }]).unwrap();
+        assert_eq!(split.verify(), Ok(()));
+        let names: Vec<&str> = split.stmts().iter().map(|stmt| stmt.name.as_str()).collect();
+        assert_eq!(names, ["S_low_low", "S_low_high", "S_high_low", "S_high_high"]);
+        for (y, x) in (0..7).flat_map(|y| (0..7).map(move |x| (y, x))) {
+            let holds = |stmt: &Stmt| stmt.domain.holds(&[1, y, x], &[7, 3]).unwrap();
+            let found: Vec<usize> = (0..4).filter(|&part| holds(&split.stmts()[part])).collect();
+            assert_eq!(found, [2 * usize::from(y >= 3) + usize::from(x >= 5)], "{y}, {x}");
+        }
     }
 
     #[test]

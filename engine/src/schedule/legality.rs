@@ -3,25 +3,30 @@
 //! In: a [`Model`].   Out: nothing, or the two statement instances that a schedule puts in the wrong order.
 //!
 //! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time
-//! vectors shows where a certificate says who reads them that was verified against the kernel's text
+//! vectors (`growth`) shows where a certificate says who reads them that was verified against the kernel's text
 //! (`engine/src/check/certificate.rs`): every read then finds a value, written one step before. Otherwise the check
 //! runs per array on coalesced events; only when it fails are the references examined one by one, to name the
 //! instances. Where a cell is written several times, its writes must be ordered among each other and against every
 //! read.
+
+use std::collections::BTreeSet;
 
 use crease_isl::{Map, Set};
 
 use crate::analysis::accesses::Reference;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::check::{Readers, Region, steps_come_first};
-use crate::kernel::affine::Affine;
+use crate::check::{Cuboid, Readers, Region, steps_come_first};
+use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::schedule::growth::certainly_grows;
 use crate::schedule::order::{Epoch, Phase};
 use crate::schedule::reason::{
     NONE_IS_LEGAL, Offender, bounds_left, instance_text, read_each_other, reason, reference_text, time_text,
 };
+
+/// Time vectors that are compared in pairs, at most: the quarters of a folded box have four.
+const MOST_TIMES_COMPARED: usize = 16;
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
@@ -173,9 +178,9 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) 
     }
     let (mut unproved, mut disordered) = (Vec::new(), Vec::new());
     for array in model.kernel.array_ids() {
-        match readers.and_then(|readers| readers.of(array)) {
+        match readers.and_then(|readers| Some((readers, readers.of(array)?))) {
             // Every read finds its cell written one step before.
-            Some(regions) if runs_after_writes(model, regions) => {}
+            Some((readers, regions)) if runs_after_writes(model, readers, regions) => {}
             Some(_) => disordered.push(array),
             None => unproved.push(array),
         }
@@ -184,26 +189,79 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) 
     unproved.iter().chain(&disordered).try_for_each(|&array| verify_array(model, array))
 }
 
-/// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all
-/// statements have one time vector, which certainly grows from a write to its reads.
-fn runs_after_writes(model: &Model<'_, '_>, regions: &[Region]) -> bool {
+/// Whether comparing time vectors shows that every value of a state is written before it is read: steps come first, or
+/// time certainly grows from each write to its reads. Statements that share a time vector are compared as one, over the
+/// hull of their instances; where two of these meet in one place along an index, as the halves of a folded box do, that
+/// index is a number.
+fn runs_after_writes(model: &Model<'_, '_>, readers: &Readers, regions: &[Region]) -> bool {
     if steps_come_first(model.kernel, model.schedule) {
         return true;
     }
-    let times = &model.schedule.times;
-    let Some(time) = times.first().filter(|first| times.iter().all(|time| time == *first)) else { return false };
-    let dims = &model.schedule.dims;
-    regions
-        .iter()
-        .flat_map(Region::distances)
-        .all(|reader| certainly_grows(dims, time, &[&[1], reader.as_slice()].concat()))
+    let mut alike: Vec<(&[Affine], Cuboid)> = Vec::new();
+    for (time, instances) in model.schedule.times.iter().zip(readers.instances()) {
+        match alike.iter_mut().find(|(other, _)| *other == time.as_slice()) {
+            Some((_, hull)) => instances.iter().for_each(|more| *hull = hull.hull(more)),
+            None => {
+                alike.extend(instances.iter().cloned().reduce(|a, b| a.hull(&b)).map(|hull| (time.as_slice(), hull)))
+            }
+        }
+    }
+    if alike.len() > MOST_TIMES_COMPARED {
+        return false;
+    }
+    let mut seen = BTreeSet::new();
+    let mut grows = |writer: usize, reader: usize, cells: &Cuboid, by: &[i64]| -> Result<bool, AffineOverflow> {
+        let fixed = |&(low, high): &(i128, i128)| i64::try_from(low).ok().filter(|_| low == high);
+        let fixed: Vec<Option<i64>> = cells.ends().iter().map(fixed).collect();
+        // Instances of one time vector are at a fixed distance wherever they are.
+        let fixed = if writer == reader { vec![None; fixed.len()] } else { fixed };
+        if !seen.insert((writer, reader, by.to_vec(), fixed.clone())) {
+            return Ok(true);
+        }
+        let from = iterators(&fixed, &vec![0; by.len()], 0)?;
+        let to = iterators(&fixed, by, 1)?;
+        let with = |time: &[Affine], values: &[Affine]| -> Result<Vec<Affine>, AffineOverflow> {
+            time.iter().map(|e| e.substitute_iters(values)).collect()
+        };
+        let (from, to) = (with(alike[writer].0, &from)?, with(alike[reader].0, &to)?);
+        Ok(certainly_grows(&model.schedule.dims, &from, &to))
+    };
+    for region in regions {
+        for by in region.distances() {
+            for (writer, (_, written)) in alike.iter().enumerate() {
+                let cells = region.cells().meet(written);
+                for (reader, (_, read)) in alike.iter().enumerate() {
+                    let cells = cells.meet(&read.moved_back(by));
+                    if !cells.is_empty() && !grows(writer, reader, &cells, by).unwrap_or(false) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// The iterators of an instance that is so far from one whose step is the first iterator and whose others are these numbers,
+/// or any.
+fn iterators(fixed: &[Option<i64>], by: &[i64], steps: i64) -> Result<Vec<Affine>, AffineOverflow> {
+    let along = |(k, (fixed, by)): (usize, (&Option<i64>, &i64))| {
+        fixed.map_or_else(|| Affine::iter(k + 1), Affine::constant).add(&Affine::constant(*by))
+    };
+    let step = Affine::iter(0).add(&Affine::constant(steps));
+    [step].into_iter().chain(fixed.iter().zip(by).enumerate().map(along)).collect()
 }
 
 pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
     let time = &model.times[stmt.index()];
     let vector = &model.schedule.times[stmt.index()];
     let iters = model.kernel.stmt(stmt).iters.len();
-    let spelled_out = (0..iters).all(|k| vector.contains(&Affine::iter(k)));
+    // An iterator, or as far as it is from a number.
+    let names = |e: &Affine, k: usize| {
+        let rest = [1, -1].map(|sign| Affine::iter(k).scale(sign).and_then(|iter| e.sub(&iter)));
+        rest.into_iter().any(|rest| rest.is_ok_and(|rest| rest.is_of_params()))
+    };
+    let spelled_out = (0..iters).all(|k| vector.iter().any(|e| names(e, k)));
     if spelled_out || time.is_injective()? {
         return Ok(());
     }

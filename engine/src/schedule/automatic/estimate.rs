@@ -9,6 +9,7 @@
 
 mod blocks;
 mod planes;
+mod skewed;
 mod turned;
 
 use crease_program::Interval;
@@ -24,9 +25,9 @@ use crate::schedule::automatic::estimate::planes::Planes;
 use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::automatic::strides::{FEW_APART, MOST_PACE, Strided, Strides, box_of, length};
-use crate::schedule::bands::steps_in_flight;
 use crate::sets::boxes::{IntBox, boxes_of};
 pub(super) use blocks::Block;
+pub(super) use skewed::Tile;
 
 // Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
 // 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
@@ -57,16 +58,12 @@ const CALL_NS: f64 = 25e6;
 const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
+/// The same for the parts of a folded box, of which threads need nothing but the ends of each other's in a step of a tile.
+/// Shows in `run lbm-d2q9-periodic --schedule auto --threads 2 --set N=300` and of N = 1024.
+const PARTS_NS: f64 = 700.0;
 /// The same for a front of the tiles of bands, or of steps at once, each of which needs what other threads have just
 /// written. Shows in `bench --suite paper --part table-2-lines`.
 const FRONT_NS: f64 = 4000.0;
-/// Of the time of a tile, what threads wait for each other where each has one at a time. Shows in `run heat-2d-5pt --set
-/// N=1000 --set T=7680 --threads 2`, with tiles of 32 steps, four at once, and of 64 steps, two at once.
-const LATE: f64 = 0.18;
-/// Of the last steps of a call, which fill no bands, the part in which threads wait. Shows in
-/// `run heat-2d-5pt --set N=4000 --set T=100 --threads 2`, with tiles of 32 steps, four at once, and of 16 steps, six at
-/// once.
-const UNEVEN: f64 = 0.3;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
 /// The same of a single cell, which mostly runs with the row that it ends. With much less, planes of 60 by 60 have no
@@ -133,6 +130,8 @@ pub(super) struct Workload {
     state_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
     pub(super) is_replaced: bool,
+    /// Whether that instance writes them all at one cell, its own.
+    pub(super) is_at_own_cell: bool,
     /// Bytes of inputs and outputs.
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
@@ -171,17 +170,6 @@ pub(super) struct Sweep {
     pub(super) barriers: usize,
     /// Whether each step takes the place of the one before although iterations run at once.
     pub(super) is_in_place: bool,
-}
-
-/// Tiles of time and the outermost dimension of space.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tile {
-    /// Steps in a tile.
-    pub(super) steps: i64,
-    /// Rows, or planes, in a tile.
-    pub(super) width: i64,
-    /// By how much tiles lean: in rows a step, or in tiles a step where these are pipelined.
-    pub(super) lean: i64,
 }
 
 /// What a statement computes in a step.
@@ -270,6 +258,7 @@ impl Workload {
             begun: of_each(|share| share.begun),
             state_bytes: bytes(&[Role::State]),
             is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
+            is_at_own_cell: most.is_some_and(|most| writes_one_cell(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
             first_level_bytes: target.machine.first_level_cache_bytes as f64 * USABLE,
@@ -366,56 +355,6 @@ impl Workload {
         Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held + copies }
     }
 
-    /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once, and bytes of states that each
-    /// step moves by `lag` rows in storage.
-    pub(super) fn skewed(&self, dim: usize, (tile, lag): (Tile, i64), bands: i64) -> Estimate {
-        let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
-        let (rows, height) = (self.extents[dim], steps * bands);
-        let row = self.bytes_in_tiles(dim) / rows;
-        let held = (width + lean * steps + 2.0) * row;
-        let in_tiles = (rows + lean * steps) / width;
-        let tiles = in_tiles.ceil();
-        let work = self.all_work() + self.cuts(dim, tiles);
-        // Each step of a tile runs over what the one before has left, and over some rows more that the tile before has left.
-        let more = if self.is_replaced { lean } else { 2.0 * lean } / width;
-        let bytes = 2.0 * self.bytes_in_tiles(dim);
-        let inside = |threads: f64| {
-            self.moving(bytes, (width + 2.0 * lean + 2.0) * row * threads, threads) + self.planes_again(threads)
-        };
-        // The first band takes from memory.
-        let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), 1.0) / height;
-        if bands <= 1.0 {
-            let between = between * self.begun(steps);
-            let across = self.fetched_ahead(bytes * more, held, 1.0);
-            let nanoseconds = overlapped(&[work, inside(1.0), across, between]);
-            let bytes = self.step_bytes() + self.state_bytes * lag as f64 * steps / rows;
-            return Estimate { nanoseconds, bytes };
-        }
-        let all_threads = self.threads.min(bands);
-        // The last tile of a band may be a part of one, and takes its turn like the others.
-        let threads = bands * in_tiles / turns(tiles, bands, all_threads);
-        // A thread that is late keeps others waiting, the less the more tiles each has until then. Chains of cells take as
-        // long on each of them.
-        let late = LATE * all_threads / bands;
-        let work = work + late * self.work_in_lanes.iter().sum::<f64>().min(work);
-        let of_threads = (1.0 + late) * all_threads / threads;
-        let inside = inside(all_threads) * of_threads;
-        let across = self.fetched_ahead(bytes * more, held * bands.min(tiles), all_threads) * of_threads;
-        // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
-        let handed_on = self.state_bytes * (1.0 + more) / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
-        let taken = 2.0 * self.state_bytes * (1.0 + more) * (bands - all_threads) / height;
-        let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
-        let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
-        // The last steps of a call are shared out among threads, not evenly, and take all the rest once more.
-        let begun = self.begun(height);
-        let work = work / threads * (1.0 + (begun - 1.0) * UNEVEN);
-        let nanoseconds = overlapped(&[work, inside, across, between * begun]) + (handed_on + barriers) * begun;
-        // Bands that follow each other have a margin of their steps in storage.
-        let margin = lean.max(lag as f64) * self.steps_in_flight(dim, tile, bands);
-        let bytes = self.state_bytes * (1.0 + margin / rows) + self.given_bytes;
-        Estimate { nanoseconds, bytes }
-    }
-
     /// Nanoseconds of strips more in a step: tiles of the last dimension cut each row into so many.
     fn cuts(&self, dim: usize, tiles: f64) -> f64 {
         if dim + 1 < self.extents.len() {
@@ -426,15 +365,8 @@ impl Workload {
         (tiles - 1.0) * CUT_NS * rows
     }
 
-    /// By how many steps rows differ that run at once, at most, of so many bands.
-    pub(super) fn steps_in_flight(&self, dim: usize, Tile { steps, width, lean }: Tile, bands: f64) -> f64 {
-        let all = steps as f64 * bands;
-        steps_in_flight(self.extents[dim] as i64, (steps, width, lean)).map_or(all, |few| all.min(few as f64))
-    }
-
-    /// Nanoseconds of a step in tiles of which those of different steps run at once, or parts of space of their own,
-    /// which hand on next to nothing.
-    pub(super) fn pipelined(&self, dim: usize, tile: Tile, in_parts: bool) -> Estimate {
+    /// Nanoseconds of a step in tiles of which those of different steps run at once.
+    pub(super) fn pipelined(&self, dim: usize, tile: Tile) -> Estimate {
         let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
         let rows = self.extents[dim];
         let held = (lean * steps + 1.0) * width * self.bytes_in_tiles(dim) / rows;
@@ -445,8 +377,7 @@ impl Workload {
         let inside = self.moving(2.0 * self.bytes_in_tiles(dim), held, threads) + self.planes_again(threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
-        let is_handed_on = threads > 1.0 && !in_parts;
-        let handed_on = if is_handed_on { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
+        let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * FRONT_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
         Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }
@@ -553,12 +484,6 @@ impl Workload {
         from_caches + from_memory
     }
 
-    /// The same of rows that are fetched ahead, as they come in order: the last cache has them in time like a core's own.
-    fn fetched_ahead(&self, bytes: f64, held: f64, threads: f64) -> f64 {
-        let kept = (self.last_level_bytes / held.max(1.0)).powi(2).min(1.0);
-        kept * bytes / (SECOND_LEVEL_RATE * threads) + (1.0 - kept) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
-    }
-
     /// Nanoseconds of reading planes again in a sweep: none of what a core's own caches keep meanwhile.
     fn planes_again(&self, threads: f64) -> f64 {
         let Planes { again, held } = self.planes;
@@ -583,16 +508,6 @@ impl Workload {
         }
         (nanoseconds, (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES)))
     }
-}
-
-/// How many times threads run a tile each, if as many bands of tiles begin and end one after the other: a front has one
-/// tile more than the one before until all bands have begun, or the first one has no more.
-fn turns(tiles: f64, bands: f64, threads: f64) -> f64 {
-    let most = tiles.min(bands);
-    // Those of fronts of 1, 2, .. tiles, of fewer than the most.
-    let (whole, left) = (((most - 1.0) / threads).floor(), (most - 1.0) % threads);
-    let of_ramp = threads * whole * (whole + 1.0) / 2.0 + left * (whole + 1.0);
-    2.0 * of_ramp + ((tiles - bands).abs() + 1.0) * (most / threads).ceil()
 }
 
 /// Nanoseconds of what is done at the same time.
@@ -630,6 +545,13 @@ fn reads_each_state_once(kernel: &Kernel, stmt: &Stmt) -> bool {
     states().enumerate().all(|(number, array)| !states().take(number).any(|other| other == array))
 }
 
+/// Whether a statement writes all states at one cell, rather than some at neighbours.
+fn writes_one_cell(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let mut states = stmt.assigns.iter().filter(|assign| kernel.array(assign.array).role == Role::State);
+    let first = states.next();
+    states.all(|assign| first.is_some_and(|first| first.index == assign.index))
+}
+
 /// Instructions of a statement: operations, loads and stores.
 pub(super) fn instructions(stmt: &Stmt) -> f64 {
     let operations = stmt.exprs.iter().filter(|expr| !matches!(expr, Expr::Const(_) | Expr::Scalar(_))).count();
@@ -649,23 +571,4 @@ fn step_bytes(array: &Array, dims: &[Option<usize>], has_steps: bool, params: &[
     let Some(ranges) = box_of(array, params) else { return 0.0 };
     let kept = ranges.iter().enumerate().filter(|(k, _)| !counts_steps(*k));
     kept.map(|(_, range)| length(*range)).product::<f64>() * array.element.bytes() as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::turns;
-
-    #[test]
-    fn turns_are_those_of_fronts_that_grow_and_shrink() {
-        let counted = |tiles: i64, bands: i64, threads: i64| -> f64 {
-            let active = |front: i64| (front + 1).min(tiles).min(bands).min(tiles + bands - 1 - front);
-            (0..tiles + bands - 1).map(|front| (active(front) as f64 / threads as f64).ceil()).sum()
-        };
-        for (tiles, bands, threads) in
-            [(9, 2, 2), (9, 8, 2), (5, 16, 2), (17, 16, 4), (1, 4, 2), (12, 12, 5), (7, 3, 3)]
-        {
-            let found = turns(tiles as f64, bands as f64, threads as f64);
-            assert_eq!(found, counted(tiles, bands, threads), "{tiles} tiles, {bands} bands, {threads} threads");
-        }
-    }
 }

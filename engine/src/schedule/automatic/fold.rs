@@ -1,7 +1,7 @@
 //! Folding: a periodic dimension cut in the middle, its far half run backwards, so that both ends are next to each other.
 //!
-//! In: a kernel whose statements read across a dimension of space.   Out: the kernel with statements in halves, and its
-//! common space, in which the coordinates of the far half are mirrored: [`Folded`]. Source: Bondhugula, Bandishti,
+//! In: a kernel whose statements read across one or two dimensions of space.   Out: the kernel with statements in halves,
+//! or quarters, and its common space, in which the coordinates of far halves are mirrored: [`Folded`]. Source: Bondhugula, Bandishti,
 //! Cohen, Potron and Vasilache, Tiling and optimizing time-iterated computations on periodic domains (PACT 2014).
 //!
 //! In a periodic box of `N` rows, the first row needs the last one, so that no tile of rows could be run for several
@@ -12,7 +12,8 @@
 //! N - 1 - y      N-1    N-2    N-3    N-4 ..            (far half)
 //! ```
 //!
-//! Both halves are run by one row of the loop, the near one first. Statements in one half are left as they are.
+//! Both halves are run by one row of the loop, the near one first. Statements in one half are left as they are. With two
+//! dimensions folded there are four quarters, of which each has its neighbours across a middle, or across an end, beside it.
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -23,7 +24,7 @@ use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::rates::balanced;
 use crate::schedule::automatic::space::{CommonSpace, Halves, Missing, leader, range_of};
 
-/// A kernel with a dimension that is folded.
+/// A kernel with dimensions that are folded.
 #[derive(Debug)]
 pub(super) struct Folded {
     pub(super) kernel: Kernel,
@@ -32,48 +33,65 @@ pub(super) struct Folded {
     pub(super) space: CommonSpace,
 }
 
-/// The kernel with its outermost dimension of space folded, if what it reads there is far away.
+/// The kernel with the first so many dimensions of space folded, if what it reads along each of them is far away.
 ///
 /// # Errors
 /// [`NoCandidates::Overflow`] if a coefficient leaves 64 bits.
 pub(super) fn folded(
     kernel: &Kernel,
-    space: &CommonSpace,
-    distances: &[Distance],
+    (space, distances): (&CommonSpace, &[Distance]),
+    count: usize,
     params: &[i64],
 ) -> Result<Option<Folded>, NoCandidates> {
-    let dim = 1;
-    if !space.has_steps || dim >= space.names.len() {
+    let dims = 1..=count;
+    if !space.has_steps || count >= space.names.len() {
         return Ok(None);
     }
-    let leader = leader(kernel).filter(|array| array.index == space.names);
-    let Some((low, high)) = leader.and_then(|array| bounds(&array.domain, dim)) else { return Ok(None) };
-    let ends = low.add(&high)?;
-    let Some(rows) = high.sub(&low)?.eval(&[], params).ok().filter(|rows| *rows > 0) else { return Ok(None) };
-    if !distances.iter().any(|d| d.by[dim].min < -i128::from(rows / 2)) {
-        return Ok(None);
+    let Some(leader) = leader(kernel).filter(|array| array.index == space.names) else { return Ok(None) };
+    let mut ends = Vec::with_capacity(count);
+    for dim in dims.clone() {
+        let Some((low, high)) = bounds(&leader.domain, dim) else { return Ok(None) };
+        let Some(rows) = high.sub(&low)?.eval(&[], params).ok().filter(|rows| *rows > 0) else { return Ok(None) };
+        if !distances.iter().any(|d| d.by[dim].min < -i128::from(rows / 2)) {
+            return Ok(None);
+        }
+        ends.push(low.add(&high)?);
     }
-    // A statement's rows beyond the middle.
-    let above = |stmt: usize| space.coordinates[stmt][dim].scale(2)?.sub(&ends)?.add(&Affine::constant(-1));
+    // A statement's rows beyond the middle of a dimension.
+    let above = |stmt: usize, dim: usize| {
+        space.coordinates[stmt][dim].scale(2)?.sub(&ends[dim - 1])?.add(&Affine::constant(-1))
+    };
     let mut cuts = Vec::new();
     for stmt in 0..kernel.stmts().len() {
-        let above = above(stmt)?;
-        let range = space.range_of(stmt, &above, params);
-        if range.min < 0 && range.max >= 0 {
-            cuts.push(Cut { stmt, into: Parts::Above(above) });
+        let mut all = Vec::new();
+        for dim in dims.clone() {
+            let above = above(stmt, dim)?;
+            let range = space.range_of(stmt, &above, params);
+            if range.min < 0 && range.max >= 0 {
+                all.push(above);
+            }
+        }
+        if !all.is_empty() {
+            cuts.push(Cut { stmt, into: Parts::Above(all) });
         }
     }
     let kernel = kernel.split(&cuts)?;
     let mut space = balanced(&kernel, Missing::AtZero, params)?;
     let stmts = kernel.stmts().len();
-    let mut halves = Halves { of: Vec::with_capacity(stmts), firsts: Vec::with_capacity(stmts) };
+    let upwards = space.coordinates.clone();
+    let mut halves = Halves { dims: count, of: Vec::with_capacity(stmts), upwards, firsts: Vec::with_capacity(stmts) };
     for (coordinates, ranges) in space.coordinates.iter_mut().zip(&space.ranges) {
-        let is_far = range_of(&coordinates[dim].scale(2)?.sub(&ends)?, ranges, params).min > 0;
-        if is_far {
-            coordinates[dim] = ends.sub(&coordinates[dim])?;
+        let mut part = 0;
+        for dim in dims.clone() {
+            let ends = &ends[dim - 1];
+            let is_far = range_of(&coordinates[dim].scale(2)?.sub(ends)?, ranges, params).min > 0;
+            if is_far {
+                coordinates[dim] = ends.sub(&coordinates[dim])?;
+            }
+            part = 2 * part + i64::from(is_far);
         }
-        halves.of.push(i64::from(is_far));
-        halves.firsts.push(range_of(&coordinates[dim], ranges, params).min);
+        halves.of.push(part);
+        halves.firsts.push(range_of(&coordinates[1], ranges, params).min);
     }
     space.halves = Some(halves);
     Ok(Some(Folded { kernel, cuts, space }))

@@ -56,6 +56,9 @@ use space::{CommonSpace, Missing};
 /// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
 pub(crate) const MANY_STEPS: i64 = 1 << 16;
 
+/// Dimensions of space that are folded, at most: those of blocks.
+const MOST_FOLDED: usize = 2;
+
 /// For whom schedules are looked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
@@ -127,8 +130,10 @@ fn in_numbers(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, No
         let dims = space.names.join(", ");
         return Err(NoCandidates::Because(format!("no order of the dimensions {dims} keeps all its dependences")));
     }
-    if let Some(folded) = fold::folded(kernel, &space, &distances, target.params)? {
-        found.extend(in_halves(folded, target)?);
+    for dims in 1..=MOST_FOLDED {
+        if let Some(folded) = fold::folded(kernel, (&space, &distances), dims, target.params)? {
+            found.extend(in_halves(folded, target)?);
+        }
     }
     if let Some((parts, cuts)) = remainders::in_parts(kernel)? {
         found.extend(by_remainders(&parts, &cuts, target)?);
@@ -202,15 +207,16 @@ fn in_order(space: &CommonSpace, candidates: Vec<Candidate>) -> impl Iterator<It
         .map(move |other| Candidate { shape: format!("{}, in the order {dims}", other.shape), ..other })
 }
 
-/// Rows of stages, and tiles of time, over a dimension that is folded.
+/// Rows of stages, and tiles of time, over dimensions that are folded.
 fn in_halves(folded: Folded, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
     let Folded { kernel, cuts, space } = folded;
+    let count = space.halves.as_ref().map_or(0, |halves| halves.dims);
     let distances = distances::distances(&kernel, &space, target.params)?;
     let workload = Workload::of(&kernel, &space, target).with_chains(&kernel, &space, &distances);
     let workload = workload.with_turned_lines(&kernel, &space);
     let mut found = shapes::in_halves(&kernel, &space, &distances, &workload, target.params)?;
     for candidate in &mut found {
-        candidate.shape += &format!(", {} folded in the middle", space.names[1]);
+        candidate.shape += &format!(", {} folded in the middle", space.names[1..=count].join(" and "));
         candidate.cuts = cuts.clone();
     }
     Ok(found)

@@ -29,10 +29,11 @@
 //!   stages, each of a block is behind those that it needs, `[.., t, stage, z, y, x]`;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
-//!   has passed, so that storage takes hardly more than one level. Of a box that is folded in the middle, two threads
-//!   have a half each, `[floor(t/B), floor(y/h) + w t, half parallel, t, y, x vector]`: they hand on its ends alone;
+//!   has passed, so that storage takes hardly more than one level;
 //! - of a box that is folded in the middle, rows of the stages of a step, `[t, y, half, stage, x vector]`, and all tiles of
-//!   time;
+//!   time; of one that is folded in two dimensions, blocks. Where each cell is read once, as those of a lattice are, the
+//!   halves, or quarters, of each step of a tile run one after the other, or at once, and hand on their ends alone,
+//!   `[floor(t/B), floor((y + t)/h), t, half parallel, y, x vector]`;
 //! - rows, skewed and pipelined tiles once more with several rows in one pass of the lanes, `[.., floor(y/4), x vector,
 //!   y]`, where that saves loads (`passes`); blocks with rows of several planes, `[.., floor(z/4), y, x vector, z]`: what
 //!   a pass goes on to read is in the first-level cache, as it is a few rows, where planes of a block would not fit.
@@ -41,6 +42,7 @@
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
 
 mod blocks;
+mod skewed;
 
 use std::collections::BTreeSet;
 
@@ -56,33 +58,14 @@ use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::restart::in_call;
-use crate::schedule::skewed::{lean_for, leaning_tile};
+use crate::schedule::skewed::lean_for;
 use crease_program::Interval;
+use skewed::AtOnce;
 
 /// Steps of a tile that are tried.
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
-/// Passes of a step of a tile in a plane, at most. With three and more, five points had 0.8 to 0.95 of their speed in
-/// planes of 700^2 to 8000^2, though as much stays in the second-level cache; nine points, and cells of bytes, as much.
-/// Shows in `run heat-2d-5pt --set N=1000 --set T=768 --threads 1`, with tiles of 32 steps by 8 and by 16 rows.
-const PASSES_OF_A_TILE: i64 = 2;
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
-
-/// Bands of a thread that are tried. With several, less is handed on from thread to thread, each row once for all bands
-/// of a thread: between cores that share no cache, as those of two chiplets, that takes as long as the arithmetic. And
-/// where some bands have ended and others have not begun, threads wait for less of the time. Shows in
-/// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
-const BANDS_OF_THREADS: [i64; 7] = [1, 2, 3, 4, 6, 8, MANY_BANDS];
-/// So many begin as others end: a front has as many tiles as a band, and each thread goes on with its part of space.
-const MANY_BANDS: i64 = 64;
-/// Tiles that a front has for each thread, at least, of bands that are more: some are parts of tiles. Without this,
-/// transport in a plane by three stages had 0.8 of its speed (medians of 4 in turn of builds with and without it, of
-/// `run transport-2d-rk3 --schedule auto --threads 2 --set T=3000`).
-const TILES_OF_A_THREAD: i64 = 4;
-
-/// Folded lines have bands at once if as many as this of them are more than a core's own caches hold. Shows in
-/// `run heat-1d-periodic --schedule auto --threads 2`, of N = 4000 and 20000.
-const LEAST_AT_ONCE: f64 = 8.0;
 
 /// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
 pub(super) const CELLS_OF_COLUMNS: i64 = 64;
@@ -110,8 +93,8 @@ pub(super) fn candidates(
         shapes.rows(true),
         shapes.stages(kernel, params),
         shapes.staged_rows(),
-        shapes.skewed(false),
-        shapes.skewed(true),
+        shapes.skewed(None),
+        shapes.skewed(Some(AtOnce::Bands)),
         shapes.blocks(within.as_ref()),
         shapes.blocks_of_bands(within.as_ref()),
         shapes.pipelined(),
@@ -135,7 +118,7 @@ pub(super) fn candidates(
     if let Some((workload, passes)) = &in_passes(shapes.last().saturating_sub(1))? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
-        found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
+        found.extend([shapes.skewed(None), shapes.skewed(Some(AtOnce::Bands)), shapes.pipelined()]);
     }
     if let Some((workload, passes)) = &in_passes(shapes.outer())? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
@@ -184,7 +167,8 @@ pub(super) fn within_outermost(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Candidates for a dimension that is folded: tiles of time and, where a step has stages, rows of all of them.
+/// Candidates for a dimension that is folded: tiles of time and, where a step has stages, rows of all of them; for two of
+/// them blocks.
 ///
 /// # Errors
 /// As [`candidates`].
@@ -196,12 +180,21 @@ pub(super) fn in_halves(
     params: &[i64],
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, passes: None };
+    let within = shapes.within_blocks(kernel, params);
+    let blocks = [shapes.blocks(within.as_ref()), shapes.blocks_of_parts(within.as_ref())];
+    if space.halves.as_ref().is_some_and(|halves| halves.dims > 1) {
+        // Storage of a level or little more is known of lattices alone.
+        if shapes.free_parts().is_none() {
+            return Ok(Vec::new());
+        }
+        return blocks.into_iter().filter_map(Result::transpose).collect();
+    }
     // What lies between the stages of a line is there as a whole, folded or not.
     let has_rows = !shapes.is_line() && distances.iter().any(|d| d.by[0] == Interval::point(0));
     let rows = if has_rows { shapes.rows(false) } else { Ok(None) };
-    let within = shapes.within_blocks(kernel, params);
-    let found = [rows, shapes.skewed(false), shapes.skewed(true), shapes.blocks(within.as_ref()), shapes.pipelined()];
-    found.into_iter().filter_map(Result::transpose).collect()
+    let tiles = [None, Some(AtOnce::Bands), Some(AtOnce::Parts)].map(|at_once| shapes.skewed(at_once));
+    let found = [rows].into_iter().chain(tiles).chain(blocks).chain([shapes.pipelined()]);
+    found.filter_map(Result::transpose).collect()
 }
 
 pub(super) type Found = Result<Option<Candidate>, AffineOverflow>;
@@ -257,90 +250,9 @@ impl Shapes<'_> {
         self.space.names.len() - 1
     }
 
-    /// Tiles of time and space, one after the other, or those of some bands for each thread at once. Not of folded
-    /// boxes with temporary arrays, of which each band takes tiles of its own, but for lines; nor where tiles need not
-    /// lean: then threads need no bands, and storage of several is not found in one level.
-    fn skewed(&self, at_once: bool) -> Found {
-        let threads = self.workload.threads as i64;
-        let may_be_at_once =
-            threads > 1 && (self.space.halves.is_none() || self.is_line() || !self.workload.has_temps());
-        if at_once && !may_be_at_once || !self.may_cut_rows(at_once) {
-            return Ok(None);
-        }
-        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
-        let dim = self.outer();
-        let Some(lean) = lean(self.distances, dim, &shifts).filter(|lean| !at_once || *lean > 0) else {
-            return Ok(None);
-        };
-        // What is read around the end of a row is alive until the row has ended.
-        let behind_row = i64::from(self.space.halves.is_none() && self.reads_around());
-        let lag = if self.workload.is_replaced { 0 } else { lag(self.distances, dim, &shifts) + behind_row };
-        let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
-        let best = |&bands: &i64| {
-            let estimate =
-                |tile: &Tile| self.with_temps(self.workload.skewed(dim, (*tile, lag), bands), tile.steps, &shifts);
-            // As many bands as run at once have a tile in a front, or there are several for each thread.
-            let fewest = if at_once { bands.min(TILES_OF_A_THREAD * threads) } else { 1 };
-            let widest = (self.workload.extents[dim] as i64 / fewest).max(1).min(self.widest_in_passes(lean));
-            // Of more steps than a call has, most bands are missing: those of a line are soon over.
-            let fits_call =
-                |steps: i64| !at_once || self.is_line() || (steps * bands) as f64 <= self.workload.steps_of_call();
-            // Of bands that begin as others end, storage of passes is not found in one level.
-            let in_one_level = |tile: &Tile| {
-                let few = self.workload.steps_in_flight(dim, *tile, bands as f64);
-                self.passes.is_none() || few >= (tile.steps * bands) as f64
-            };
-            let tile = |steps, width| {
-                Some(Tile { steps, width, lean })
-                    .filter(|tile| width <= widest && fits_call(steps) && in_one_level(tile))
-            };
-            let tile = self.best_tile(tile, &estimate)?;
-            Some((tile, bands, estimate(&tile)))
-        };
-        let found = counts.iter().filter_map(best).min_by(|(.., a), (.., b)| a.cost().total_cmp(&b.cost()));
-        let Some((tile, bands, estimate)) = found else { return Ok(None) };
-        let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
-        let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
-        let mut draft = Draft::new(self.stmts);
-        let band = in_bands(&of_call, tile.steps)?;
-        let leaning = |row: &Affine, stmt: usize| leaning_tile(&of_call[stmt], row, lean, tile.width);
-        let tiles = self.map(&row, leaning)?;
-        let (height, width) = (tile.steps * bands, tile.width);
-        let mut shape = format!("skewed tiles of {} steps by {width} of {}", tile.steps, self.space.names[dim]);
-        if at_once {
-            draft.push(DimKind::Sequential, in_bands(&of_call, height)?);
-            let fronts = band.iter().zip(&tiles).map(|(band, tile)| band.add(tile));
-            draft.push(DimKind::Sequential, fronts.collect::<Result<_, _>>()?);
-            draft.push(DimKind::Parallel, band);
-            shape += &format!(", {bands} at once");
-        } else {
-            draft.push(DimKind::Sequential, band);
-            draft.push(DimKind::Sequential, tiles);
-        }
-        draft.push(DimKind::Sequential, time.clone());
-        if !self.inside(&mut draft, &mut open, &row, tile)? {
-            return Ok(None);
-        }
-        let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
-        let in_flight = self.workload.steps_in_flight(dim, tile, bands as f64) as i64;
-        self.candidate(draft, (in_flight, lean), shape, estimate)
-    }
-
     /// Whether the outermost dimension of space is the last one.
     pub(super) fn is_line(&self) -> bool {
         self.outer() == self.last()
-    }
-
-    /// Whether tiles, which cut rows of a line into strips, may save any time: not of what a cache of the core holds
-    /// anyway. Twice as many strips are cut where halves are apart. Shows in
-    /// `run engine/tests/filetests/automatic/long_ring.crk --schedule auto`, of N = 1000 to 100000.
-    fn may_cut_rows(&self, at_once: bool) -> bool {
-        match (&self.space.halves, at_once) {
-            _ if !self.is_line() => true,
-            (None, _) => !self.workload.is_in_first_cache(),
-            (Some(_), false) => !self.workload.is_in_own_cache(1.0),
-            (Some(_), true) => !self.workload.is_in_own_cache(LEAST_AT_ONCE),
-        }
     }
 
     /// A dimension along which no statement is shifted.
@@ -348,15 +260,11 @@ impl Shapes<'_> {
         Row::Dim { dim, shifts: vec![0; self.stmts] }
     }
 
-    /// Tiles of time and space whose steps run at once; of a folded box on two threads its halves do, which have but the
-    /// rows at their ends in common.
+    /// Tiles of time and space whose steps run at once.
     fn pipelined(&self) -> Found {
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
-        let (dim, halves) = (self.outer(), self.halves_at_once());
-        let estimate = |tile: &Tile| {
-            let estimate = self.workload.pipelined(dim, *tile, halves.is_some());
-            self.with_temps(estimate, tile.steps, &shifts)
-        };
+        let dim = self.outer();
+        let estimate = |tile: &Tile| self.with_temps(self.workload.pipelined(dim, *tile), tile.steps, &shifts);
         let tile = |steps, width| Some(Tile { steps, width, lean: self.distance_in_tiles(&shifts, width)? });
         let Some(tile) = self.best_tile(tile, &estimate).filter(|_| self.workload.threads > 1.0) else {
             return Ok(None);
@@ -369,35 +277,13 @@ impl Shapes<'_> {
         let pipeline = Pipeline { height: tile.steps, width: tile.width, behind: tile.lean };
         let behind = |row: &Affine, stmt: usize| front(&of_call[stmt], row, pipeline);
         draft.push(DimKind::Sequential, self.map(&row, behind)?);
-        let (is_found, at_once) = match &halves {
-            Some(halves) => {
-                draft.push(DimKind::Parallel, self.values(halves)?);
-                draft.push(DimKind::Sequential, time);
-                if tile.width > 1 {
-                    draft.push(DimKind::Sequential, self.values(&row)?);
-                }
-                let is_found = self.middle(&mut draft, &mut open)? && self.along_rows(&mut draft, &mut open)?;
-                (is_found, "in turn, both halves at once")
-            }
-            None => {
-                draft.push(DimKind::Parallel, time);
-                (self.inside(&mut draft, &mut open, &row, tile)?, "at once")
-            }
-        };
-        if !is_found {
+        draft.push(DimKind::Parallel, time);
+        if !self.inside(&mut draft, &mut open, &row, tile)? {
             return Ok(None);
         }
         let (steps, width) = (tile.steps, tile.width);
-        let shape = format!("{steps} steps {at_once}, in blocks of {width} of {}", self.space.names[dim]);
+        let shape = format!("{steps} steps at once, in blocks of {width} of {}", self.space.names[dim]);
         self.candidate(draft, (tile.steps, 0), shape, estimate)
-    }
-
-    /// The halves of a folded box as what two threads have one each of. Fronts order all where each step reads those
-    /// before alone; storage then takes one level where each cell is read once, as those of a lattice, and two else.
-    fn halves_at_once(&self) -> Option<Row> {
-        let is_ordered = self.distances.iter().all(|d| d.by[0].min >= 1);
-        let pays = is_ordered && self.workload.is_replaced && self.workload.threads == 2.0;
-        self.space.halves.as_ref().filter(|_| pays).map(|halves| Row::Position(halves.of.clone()))
     }
 
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
@@ -419,16 +305,6 @@ impl Shapes<'_> {
         let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, (dim, lean))?;
         let shape = format!("{shape}, {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]);
         Ok(is_found.then(|| draft.candidate(shape, estimate)))
-    }
-
-    /// Rows of a tile whose steps lean by some, at most, where rows of a plane run in passes.
-    fn widest_in_passes(&self, lean: i64) -> i64 {
-        let is_plane = self.outer() + 1 == self.last();
-        if self.passes.is_some() && is_plane {
-            (PASSES_OF_A_TILE * ROWS_OF_A_PASS).max(2 * PASSES_OF_A_TILE * lean)
-        } else {
-            MOST_TILE_ROWS
-        }
     }
 
     /// Whether cells of a row are read around its ends.
@@ -634,15 +510,6 @@ impl Shapes<'_> {
 /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
 pub(super) fn lean(distances: &[Distance], dim: usize, shifts: &[i64]) -> Option<i64> {
     reaches(distances, dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
-}
-
-/// By how many rows a step a state moves in storage: as far as rows of one step are read behind themselves by the next.
-fn lag(distances: &[Distance], dim: usize, shifts: &[i64]) -> i64 {
-    let behind = |d: &Distance| {
-        let by = d.by[dim] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
-        by.upper()?.checked_div(d.by[0].lower()?)
-    };
-    distances.iter().filter_map(behind).max().unwrap_or(0).clamp(0, MOST_TILE_ROWS)
 }
 
 /// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if

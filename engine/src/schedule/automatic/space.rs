@@ -30,17 +30,20 @@ pub(super) struct CommonSpace {
     pub(super) alike: Alike,
     /// Per statement, the range of each iterator.
     pub(super) ranges: Vec<Vec<Interval>>,
-    /// Where a dimension is folded: per statement, in which half it runs, 0 or 1.
-    /// Where a dimension is folded: its halves.
+    /// Where dimensions are folded: their halves.
     pub(super) halves: Option<Halves>,
 }
 
-/// The halves of a dimension that is folded.
+/// The halves of a dimension that is folded, or the quarters of two.
 #[derive(Clone, Debug)]
 pub(super) struct Halves {
-    /// Per statement, in which half it runs, 0 or 1.
+    /// How many dimensions of space are folded, from the outermost one on.
+    pub(super) dims: usize,
+    /// Per statement, in which half it runs, 0 or 1, or in which quarter, up to 3: the outer dimension counts 2.
     pub(super) of: Vec<i64>,
-    /// Per statement, where in the dimension it begins.
+    /// Per statement, its coordinates without folds: far halves are not mirrored.
+    pub(super) upwards: Vec<Vec<Affine>>,
+    /// Per statement, where in the outermost dimension of space it begins.
     pub(super) firsts: Vec<i128>,
 }
 

@@ -3,8 +3,9 @@
 //! In: a workload, a block.   Out: nanoseconds of a step, and bytes. What a block takes from memory is not hidden behind
 //! its arithmetic, as nearly all of it comes in its first step; what others have left in a cache is, like all else.
 
+use crate::schedule::automatic::estimate::skewed::turns;
 use crate::schedule::automatic::estimate::{
-    BARRIER_NS, Estimate, HANDED_ON_RATE, SHOWING, Tile, Workload, overlapped, turns,
+    BARRIER_NS, Estimate, HANDED_ON_RATE, PARTS_NS, SHOWING, Tile, Workload, overlapped,
 };
 
 /// Bytes a nanosecond from a core that is just writing to one that takes each line as soon as it is written, and writes
@@ -41,7 +42,7 @@ impl Workload {
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
     pub(crate) fn blocks(&self, block: &Block) -> Estimate {
         let threads = self.rows_at_once(block) as f64;
-        let of_tile = self.of_block(block, threads);
+        let of_tile = self.of_block(block, threads, threads);
         let (rows, inner_rows) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
         // Each front has a tile for each thread, but where rows of blocks begin and end. The last of them may be parts.
         let fronts = (rows / threads).ceil() * (inner_rows.ceil() + threads - 1.0);
@@ -64,7 +65,7 @@ impl Workload {
         let tile = Tile { steps: block.steps, width: block.widths.0, lean: block.leans.0 };
         let (height, bands) = ((block.steps * bands) as f64, bands as f64);
         let threads = self.threads.min(bands);
-        let of_tile = self.of_block(block, threads);
+        let of_tile = self.of_block(block, threads, threads);
         let in_tiles = self.blocks_along(block, 0);
         let tiles = in_tiles.ceil();
         let work = self.all_work() * turns(tiles, bands, threads) / (in_tiles * bands);
@@ -79,8 +80,21 @@ impl Workload {
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
     }
 
-    /// What blocks of which so many threads have one each take in cache.
-    fn of_block(&self, block: &Block, threads: f64) -> InBlock {
+    /// Nanoseconds of a step in blocks, one after the other, of each step of which threads have some of so many parts each.
+    pub(crate) fn blocks_of_parts(&self, block: &Block, parts: f64) -> Estimate {
+        let threads = parts / (parts / self.threads).ceil();
+        let of_tile = self.of_block(block, 1.0, threads);
+        let work = self.all_work() / threads;
+        let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
+        let begun = self.begun(block.steps as f64) / block.steps as f64;
+        let between = self.showing_between(moved, threads) * begun;
+        let waiting = self.blocks_along(block, 0).ceil() * self.blocks_along(block, 1).ceil() * PARTS_NS;
+        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
+        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
+    }
+
+    /// What blocks take in cache of which so many run at once, and all threads have as much.
+    fn of_block(&self, block: &Block, at_once: f64, threads: f64) -> InBlock {
         let first = self.extents.len() - self.space_dims;
         let steps = block.steps as f64;
         // What a tile takes from others for each row of its own.
@@ -92,9 +106,9 @@ impl Workload {
         let held = (block.widths.0 * block.widths.1) as f64;
         let read = if self.is_replaced { held } else { (block.widths.1 * (block.widths.0 + 2 * block.leans.0)) as f64 };
         let touched = held * (1.0 + edges) * (1.0 + inner_edges);
-        let inside = self.moving(2.0 * self.step_bytes(), read * row * threads, threads);
+        let inside = self.moving(2.0 * self.step_bytes(), read * row * at_once, threads);
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
-        let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * threads, threads);
+        let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * at_once, threads);
         InBlock { edges, inside, shared }
     }
 

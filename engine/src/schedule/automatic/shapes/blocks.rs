@@ -9,7 +9,8 @@ use crate::schedule::automatic::estimate::{Block, Estimate};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
 use crate::schedule::automatic::in_place::readers_first;
 use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
-use crate::schedule::automatic::shapes::{Draft, Found, Shapes, TILE_STEPS, in_bands, lean, widths};
+use crate::schedule::automatic::shapes::skewed::AtOnce;
+use crate::schedule::automatic::shapes::{Draft, Found, Shapes, TILE_STEPS, count, in_bands, lean, widths};
 use crate::schedule::skewed::leaning_tile;
 use crease_program::Interval;
 
@@ -64,7 +65,7 @@ impl Shapes<'_> {
             draft.push(DimKind::Sequential, outer_tiles);
             draft.push(DimKind::Sequential, inner_tiles);
         }
-        self.in_blocks((draft, within), &block, block.steps, (how, &behind), self.workload.blocks(&block))
+        self.in_blocks((draft, within), &block, (block.steps, None), (how, &behind), self.workload.blocks(&block))
     }
 
     /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
@@ -88,15 +89,38 @@ impl Shapes<'_> {
         draft.push(DimKind::Parallel, band);
         draft.push(DimKind::Sequential, self.leaning_tiles(&within.inner, block.widths.1, block.leans.1)?);
         let behind = format!(", {threads} bands at once");
-        self.in_blocks((draft, within), &block, block.steps * threads, ("blocks", &behind), estimate(&block))
+        let in_flight = (block.steps * threads, None);
+        self.in_blocks((draft, within), &block, in_flight, ("blocks", &behind), estimate(&block))
     }
 
-    /// The candidate whose draft has the order of blocks, of which so many steps are in flight.
+    /// Blocks one after the other, of each step of which threads have parts of a folded box.
+    pub(super) fn blocks_of_parts(&self, within: Option<&Within>) -> Found {
+        let Some((within, parts)) = within.zip(self.free_parts()) else { return Ok(None) };
+        if self.workload.threads < 2.0 {
+            return Ok(None);
+        }
+        let estimate = |block: &Block| self.workload.blocks_of_parts(block, count(&parts) as f64);
+        let Some(block) = self.best_block(MOST_BLOCK_STEPS, within, &estimate) else { return Ok(None) };
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, in_bands(&self.steps_of_call()?, block.steps)?);
+        draft.push(DimKind::Sequential, self.leaning_tiles(&within.outer, block.widths.0, block.leans.0)?);
+        draft.push(DimKind::Sequential, self.leaning_tiles(&within.inner, block.widths.1, block.leans.1)?);
+        let estimate = estimate(&block);
+        self.in_blocks(
+            (draft, within),
+            &block,
+            (block.steps, Some(AtOnce::Parts)),
+            ("blocks", self.parts_at_once()),
+            estimate,
+        )
+    }
+
+    /// The candidate whose draft has the order of blocks, of which so many steps are in flight, and what runs at once in them.
     fn in_blocks(
         &self,
         (mut draft, Within { stages, outer, .. }): (Draft, &Within),
         block: &Block,
-        in_flight: i64,
+        (in_flight, at_once): (i64, Option<AtOnce>),
         (how, behind): (&str, &str),
         estimate: Estimate,
     ) -> Found {
@@ -105,11 +129,19 @@ impl Shapes<'_> {
         if let Some(stages) = stages {
             draft.push(DimKind::Sequential, self.values(stages)?);
         }
-        draft.push(DimKind::Sequential, self.values(outer)?);
-        if !self.half(&mut draft, &mut open)?
-            || !self.middle(&mut draft, &mut open)?
-            || !self.along_rows(&mut draft, &mut open)?
-        {
+        let is_found = match self.free_parts() {
+            Some(parts) => {
+                self.in_parts(&mut draft, &parts, at_once, self.outer())?;
+                self.along_rows(&mut draft, &mut open)?
+            }
+            None => {
+                draft.push(DimKind::Sequential, self.values(outer)?);
+                self.half(&mut draft, &mut open)?
+                    && self.middle(&mut draft, &mut open)?
+                    && self.along_rows(&mut draft, &mut open)?
+            }
+        };
+        if !is_found {
             return Ok(None);
         }
         let ((height, width), names) = (block.widths, &self.space.names);

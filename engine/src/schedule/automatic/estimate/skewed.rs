@@ -1,0 +1,153 @@
+//! What skewed tiles are thought to cost: tiles of time and of the outermost dimension of space.
+//!
+//! In: a workload, a tile, how many bands of tiles run at once.   Out: nanoseconds of a step, and bytes. Rows of a step of
+//! a tile are to be in a core's own cache; what the tile leans over comes in order, from wherever it is.
+
+use crate::schedule::automatic::estimate::{
+    Estimate, FRONT_NS, HANDED_ON_RATE, MEMORY_CORES, MEMORY_RATE, PARTS_NS, SECOND_LEVEL_RATE, Workload, overlapped,
+};
+use crate::schedule::bands::steps_in_flight;
+
+/// Of the time of a tile, what threads wait for each other where each has one at a time. Shows in `run heat-2d-5pt --set
+/// N=1000 --set T=7680 --threads 2`, with tiles of 32 steps, four at once, and of 64 steps, two at once.
+const LATE: f64 = 0.18;
+/// Of the last steps of a call, which fill no bands, the part in which threads wait. Shows in
+/// `run heat-2d-5pt --set N=4000 --set T=100 --threads 2`, with tiles of 32 steps, four at once, and of 16 steps, six at
+/// once.
+const UNEVEN: f64 = 0.3;
+
+/// Tiles of time and the outermost dimension of space.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schedule::automatic) struct Tile {
+    /// Steps in a tile.
+    pub(in crate::schedule::automatic) steps: i64,
+    /// Rows, or planes, in a tile.
+    pub(in crate::schedule::automatic) width: i64,
+    /// By how much tiles lean: in rows a step, or in tiles a step where these are pipelined.
+    pub(in crate::schedule::automatic) lean: i64,
+}
+
+impl Workload {
+    /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once, and bytes of states that each
+    /// step moves by `lag` rows in storage; none where each cell takes the place of one that it is computed from.
+    pub(in crate::schedule::automatic) fn skewed(
+        &self,
+        dim: usize,
+        (tile, lag): (Tile, Option<i64>),
+        bands: i64,
+    ) -> Estimate {
+        let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
+        let (rows, height) = (self.extents[dim], steps * bands);
+        let row = self.bytes_in_tiles(dim) / rows;
+        let held = (width + lean * steps + 2.0) * row;
+        let in_tiles = (rows + lean * steps) / width;
+        let tiles = in_tiles.ceil();
+        let work = self.all_work() + self.cuts(dim, tiles);
+        // Each step of a tile runs over what the one before has left, and over some rows more that the tile before has left.
+        let more = if self.is_replaced { lean } else { 2.0 * lean } / width;
+        let bytes = 2.0 * self.bytes_in_tiles(dim);
+        let inside = |threads: f64| {
+            self.moving(bytes, (width + 2.0 * lean + 2.0) * row * threads, threads) + self.planes_again(threads)
+        };
+        // The first band takes from memory.
+        let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), 1.0) / height;
+        if bands <= 1.0 {
+            let between = between * self.begun(steps);
+            let across = self.fetched_ahead(bytes * more, held, 1.0);
+            let nanoseconds = overlapped(&[work, inside(1.0), across, between]);
+            let bytes = self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows;
+            return Estimate { nanoseconds, bytes };
+        }
+        let all_threads = self.threads.min(bands);
+        // The last tile of a band may be a part of one, and takes its turn like the others.
+        let threads = bands * in_tiles / turns(tiles, bands, all_threads);
+        // A thread that is late keeps others waiting, the less the more tiles each has until then. Chains of cells take as
+        // long on each of them.
+        let late = LATE * all_threads / bands;
+        let work = work + late * self.work_in_lanes.iter().sum::<f64>().min(work);
+        let of_threads = (1.0 + late) * all_threads / threads;
+        let inside = inside(all_threads) * of_threads;
+        let across = self.fetched_ahead(bytes * more, held * bands.min(tiles), all_threads) * of_threads;
+        // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
+        let handed_on = self.state_bytes * (1.0 + more) / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
+        let taken = 2.0 * self.state_bytes * (1.0 + more) * (bands - all_threads) / height;
+        let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
+        let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
+        // The last steps of a call are shared out among threads, not evenly, and take all the rest once more.
+        let begun = self.begun(height);
+        let work = work / threads * (1.0 + (begun - 1.0) * UNEVEN);
+        let nanoseconds = overlapped(&[work, inside, across, between * begun]) + (handed_on + barriers) * begun;
+        // Bands that follow each other have a margin of their steps in storage.
+        let leaning = lag.map_or(0.0, |lag| lean.max(lag as f64));
+        let margin = leaning * self.steps_in_flight(dim, tile, bands);
+        let bytes = self.state_bytes * (1.0 + margin / rows) + self.given_bytes;
+        Estimate { nanoseconds, bytes }
+    }
+
+    /// Nanoseconds of a step in tiles that run one after the other, of each step of which two threads have a half of a folded
+    /// box each.
+    pub(in crate::schedule::automatic) fn skewed_in_parts(
+        &self,
+        dim: usize,
+        (tile, lag): (Tile, Option<i64>),
+    ) -> Estimate {
+        let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
+        let (rows, threads) = (self.extents[dim], self.threads.min(2.0));
+        let row = self.bytes_in_tiles(dim) / rows;
+        let tiles = ((rows + lean * steps) / width).ceil();
+        let more = if self.is_replaced { lean } else { 2.0 * lean } / width;
+        let bytes = 2.0 * self.bytes_in_tiles(dim);
+        let work = self.all_work() / threads;
+        let inside = self.moving(bytes, (width + 2.0 * lean + 2.0) * row, threads) + self.planes_again(threads);
+        let across = self.fetched_ahead(bytes * more, (width + lean * steps + 2.0) * row, threads);
+        let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) * self.begun(steps) / steps;
+        let nanoseconds = overlapped(&[work, inside, across, between]) + tiles * PARTS_NS;
+        Estimate { nanoseconds, bytes: self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows }
+    }
+
+    /// By how many steps rows differ that run at once, at most, of so many bands.
+    pub(in crate::schedule::automatic) fn steps_in_flight(
+        &self,
+        dim: usize,
+        Tile { steps, width, lean }: Tile,
+        bands: f64,
+    ) -> f64 {
+        let all = steps as f64 * bands;
+        steps_in_flight(self.extents[dim] as i64, (steps, width, lean)).map_or(all, |few| all.min(few as f64))
+    }
+
+    /// The same of rows that are fetched ahead, as they come in order: the last cache has them in time like a core's own.
+    pub(super) fn fetched_ahead(&self, bytes: f64, held: f64, threads: f64) -> f64 {
+        let kept = (self.last_level_bytes / held.max(1.0)).powi(2).min(1.0);
+        kept * bytes / (SECOND_LEVEL_RATE * threads) + (1.0 - kept) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
+    }
+}
+
+/// How many times threads run a tile each, if as many bands of tiles begin and end one after the other: a front has one
+/// tile more than the one before until all bands have begun, or the first one has no more.
+pub(super) fn turns(tiles: f64, bands: f64, threads: f64) -> f64 {
+    let most = tiles.min(bands);
+    // Those of fronts of 1, 2, .. tiles, of fewer than the most.
+    let (whole, left) = (((most - 1.0) / threads).floor(), (most - 1.0) % threads);
+    let of_ramp = threads * whole * (whole + 1.0) / 2.0 + left * (whole + 1.0);
+    2.0 * of_ramp + ((tiles - bands).abs() + 1.0) * (most / threads).ceil()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turns;
+
+    #[test]
+    fn turns_are_those_of_fronts_that_grow_and_shrink() {
+        let counted = |tiles: i64, bands: i64, threads: i64| -> f64 {
+            let active = |front: i64| (front + 1).min(tiles).min(bands).min(tiles + bands - 1 - front);
+            (0..tiles + bands - 1).map(|front| (active(front) as f64 / threads as f64).ceil()).sum()
+        };
+        for (tiles, bands, threads) in
+            [(9, 2, 2), (9, 8, 2), (5, 16, 2), (17, 16, 4), (1, 4, 2), (12, 12, 5), (7, 3, 3)]
+        {
+            let found = turns(tiles as f64, bands as f64, threads as f64);
+            assert_eq!(found, counted(tiles, bands, threads), "{tiles} tiles, {bands} bands, {threads} threads");
+        }
+    }
+}
