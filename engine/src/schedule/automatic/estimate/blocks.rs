@@ -15,6 +15,11 @@ const JUST_WRITTEN_RATE: f64 = 0.6;
 /// step of a block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
 const SHOWING_BETWEEN: f64 = 0.6;
 
+/// Rows of a lattice, of which a step of a block reads each once and in order, come from the last cache as from a core's own
+/// if they are no more than this many times what that holds. Shows in `run lbm-d3q19-cavity --schedule auto --threads 1 --set
+/// N=200`, with blocks of 4 by 4, 8 by 8 and 32 by 8 rows.
+const ROWS_AHEAD: f64 = 4.0;
+
 /// Tiles of time and the two outermost dimensions of space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
@@ -54,7 +59,7 @@ impl Workload {
         let begun = self.begun(block.steps as f64) / block.steps as f64;
         let between = (self.showing_between(moved, threads) + handed_on * SHOWING_BETWEEN) * begun;
         let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
-        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
+        let nanoseconds = self.with_edges(&[work, of_tile.inside], of_tile.shared * begun) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
     }
 
@@ -68,7 +73,9 @@ impl Workload {
         let of_tile = self.of_block(block, threads, threads);
         let in_tiles = self.blocks_along(block, 0);
         let tiles = in_tiles.ceil();
-        let work = self.all_work() * turns(tiles, bands, threads) / (in_tiles * bands);
+        // Threads have no block where rows of blocks begin and end.
+        let of_thread = turns(tiles, bands, threads) / (in_tiles * bands);
+        let (work, inside) = (self.all_work() * of_thread, of_tile.inside * of_thread * threads);
         // The first band takes from memory, each other one from the core of the one before.
         let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
         let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
@@ -76,7 +83,7 @@ impl Workload {
         let between = self.showing_between(moved, 1.0) * begun;
         let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
         let shared = of_tile.shared * self.begun(height) / block.steps as f64;
-        let nanoseconds = overlapped(&[work, of_tile.inside, shared, handed_on * begun]) + between + waiting;
+        let nanoseconds = self.with_edges(&[work, inside, handed_on * begun], shared) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
     }
 
@@ -89,7 +96,7 @@ impl Workload {
         let begun = self.begun(block.steps as f64) / block.steps as f64;
         let between = self.showing_between(moved, threads) * begun;
         let waiting = self.blocks_along(block, 0).ceil() * self.blocks_along(block, 1).ceil() * PARTS_NS;
-        let nanoseconds = overlapped(&[work, of_tile.inside, of_tile.shared * begun]) + between + waiting;
+        let nanoseconds = self.with_edges(&[work, of_tile.inside], of_tile.shared * begun) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
     }
 
@@ -106,7 +113,8 @@ impl Workload {
         let held = (block.widths.0 * block.widths.1) as f64;
         let read = if self.is_replaced { held } else { (block.widths.1 * (block.widths.0 + 2 * block.leans.0)) as f64 };
         let touched = held * (1.0 + edges) * (1.0 + inner_edges);
-        let inside = self.moving(2.0 * self.step_bytes(), read * row * at_once, threads);
+        let ahead = if self.is_replaced { ROWS_AHEAD } else { 1.0 };
+        let inside = self.moving(2.0 * self.step_bytes(), read * row * at_once / ahead, threads);
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
         let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * at_once, threads);
         InBlock { edges, inside, shared }
@@ -139,6 +147,15 @@ impl Workload {
         let (width, lean) = [(block.widths.0, block.leans.0), (block.widths.1, block.leans.1)][dim];
         let rows = self.extents[self.extents.len() - self.space_dims + dim];
         (rows + lean as f64 * block.steps as f64) / width as f64
+    }
+
+    /// Nanoseconds of what is done at the same time, and of taking edges along the inner dimension: those of a lattice are
+    /// rows of as many arrays as it has populations, of which less is hidden.
+    fn with_edges(&self, parts: &[f64], edges: f64) -> f64 {
+        match self.is_replaced {
+            true => overlapped(parts) + edges * SHOWING_BETWEEN,
+            false => overlapped(&[parts, &[edges]].concat()),
+        }
     }
 
     /// What shows of moving bytes between steps of blocks.
