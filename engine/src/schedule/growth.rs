@@ -117,7 +117,7 @@ fn compared(from: &Term, to: &Term, still: &[Pair<'_>]) -> Option<(i64, bool)> {
         return None;
     }
     if let Some(by) = later.sub(inner).ok().and_then(|by| by.as_constant()) {
-        // `floor((e + by)/d) - floor(by/d)` is that of `e` and what is left of `by`.
+        // `floor((e + by)/d)` is `floor((e + r)/d)` and what `d` goes into `by`, of which `r` is left.
         return Some((by.div_euclid(*divisor).checked_neg()?, by.rem_euclid(*divisor) > 0));
     }
     growth(inner, later, &Known::default()).map(|(growth, _)| (0, growth != Growth::Stays))

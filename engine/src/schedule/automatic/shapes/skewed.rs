@@ -159,8 +159,8 @@ impl Shapes<'_> {
     }
 
     /// Free parts of a folded box, one after the other or at once, and their rows, from a dimension on: upwards, as they lie
-    /// in memory. Downwards, lattices in space have 0.8 of the speed, as what is fetched ahead was there before. Shows in
-    /// `run lbm-d3q27-periodic --schedule auto --threads 1 --set N=200`.
+    /// in memory. Downwards, lattices in space have 0.8 to 0.9 of the speed. Shows in `run lbm-d3q27-periodic --schedule auto
+    /// --threads 1 --set N=200`.
     pub(super) fn in_parts(
         &self,
         draft: &mut Draft,
