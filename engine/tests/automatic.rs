@@ -606,6 +606,23 @@ fn quarters_of_a_lattice_run_in_one_level() {
     }
 }
 
+/// So has a stencil in a periodic cube blocks of four quarters on two threads, each of which leans by itself.
+#[test]
+fn quarters_of_a_stencil_run_in_little_more_than_one_level() {
+    let cube = "kernel cube(size N; run T) for N >= 4 {
+      state u[t, z, y, x]: f64 for 0 <= z, y, x < N
+      S[t, z, y, x] for 1 <= t <= T and 0 <= z, y, x < N {
+        u[t,z,y,x] = 0.4 * u[t-1,z,y,x] + 0.1 * (u[t-1,(z-1) mod N,y,x] + u[t-1,(z+1) mod N,y,x]
+          + u[t-1,z,(y-1) mod N,x] + u[t-1,z,(y+1) mod N,x] + u[t-1,z,y,(x-1) mod N] + u[t-1,z,y,(x+1) mod N]) } }";
+    let kernel = with(cube, "schedule plain { S -> [t, z, y, x] }");
+    let n = 201;
+    let words = ["blocks", "z and y folded"];
+    let plan = plan_like_rows(&kernel, n, machine(1 << 20, 8 << 20), &[9], &words);
+    let buffers = &plan.report().buffers;
+    let cells: u64 = buffers.iter().map(|buffer| buffer.cells).sum();
+    assert!(cells < (n * n * n * 3 / 2) as u64 && buffers.len() == 4, "{cells}: {:?}", plan.report().notes);
+}
+
 /// So do the tiles of some bands at once, of a torus of a stencil, which takes as many rows more as run at once.
 #[test]
 fn bands_of_halves_run_at_once_in_one_level() {

@@ -72,7 +72,7 @@ impl Shapes<'_> {
     pub(super) fn blocks_of_bands(&self, within: Option<&Within>) -> Found {
         let threads = self.workload.threads as i64;
         let Some(within) = within.filter(|within| within.leans.0 > 0) else { return Ok(None) };
-        if threads < 2 || self.space.halves.is_some() {
+        if threads < 2 || self.space.halves.as_ref().is_some_and(|halves| halves.dims < 2) {
             return Ok(None);
         }
         let estimate = |block: &Block| self.workload.blocks_of_bands(block, threads);

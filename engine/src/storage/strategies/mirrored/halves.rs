@@ -61,16 +61,7 @@ impl Halves {
         }
         let Some(accesses) = Accesses::of(kernel, array, &problem.model.schedule.times, depth) else { return Ok(None) };
         for index in 1..body.index.len() {
-            let sweeps = accesses.writes.iter().filter_map(|write| sweep(&accesses, write, index)).collect::<Vec<_>>();
-            let ends = |is_upwards: bool| {
-                let cells = sweeps.iter().filter(move |sweep| sweep.is_upwards == is_upwards).map(|sweep| sweep.cells);
-                cells.reduce(Interval::hull).and_then(Interval::ends)
-            };
-            let Some(((_, last_near), (first_far, _))) = ends(true).zip(ends(false)) else { continue };
-            let at = sweeps[0].at;
-            if last_near >= first_far || sweeps.iter().any(|sweep| sweep.at != at) {
-                continue;
-            }
+            let Some((last_near, at)) = seam(&accesses, index) else { continue };
             let Some(lags) = lags(&accesses, (index, at), last_near)? else { return Ok(None) };
             let steps = steps_of_tiles(&accesses).max().unwrap_or(1);
             let tile = Tile::of(&accesses, (index, at)).filter(|_| are_apart(&accesses, at));
@@ -78,6 +69,33 @@ impl Halves {
         }
         Ok(None)
     }
+}
+
+/// The indices that are folded, each with the last cell of its near half.
+pub(super) fn seams(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Vec<(usize, i64)> {
+    let (kernel, body) = (problem.model.kernel, problem.model.kernel.array(array));
+    let times = &problem.model.schedule.times;
+    if body.role != Role::State || !may_fold(kernel, array, times) {
+        return Vec::new();
+    }
+    let Some(accesses) = Accesses::of(kernel, array, times, kernel.state_depth(array) as i64) else {
+        return Vec::new();
+    };
+    let seam = |index| seam(&accesses, index).map(|(last_near, _)| (index, last_near));
+    (1..body.index.len()).filter_map(seam).collect()
+}
+
+/// The last cell of the near half of an index that is run upwards by some statements and downwards, beyond it, by others,
+/// and the component of time that does; none if the index is not folded.
+fn seam(accesses: &Accesses<'_>, index: usize) -> Option<(i64, usize)> {
+    let sweeps = accesses.writes.iter().filter_map(|write| sweep(accesses, write, index)).collect::<Vec<_>>();
+    let ends = |is_upwards: bool| {
+        let cells = sweeps.iter().filter(move |sweep| sweep.is_upwards == is_upwards).map(|sweep| sweep.cells);
+        cells.reduce(Interval::hull).and_then(Interval::ends)
+    };
+    let ((_, last_near), (first_far, _)) = ends(true).zip(ends(false))?;
+    let at = sweeps[0].at;
+    (last_near < first_far && sweeps.iter().all(|sweep| sweep.at == at)).then_some((last_near, at))
 }
 
 /// Whether some statement that writes the array runs against an iterator: a look that costs nothing.

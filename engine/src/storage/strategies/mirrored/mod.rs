@@ -22,11 +22,13 @@
 //! ```
 //!
 //! `halves` finds the index and where the halves meet, `lag` how many rows behind its write a row is read last, both from
-//! the statements and their times (`accesses`). `strategy` makes storage of it; that no two values meet, the checker proves.
+//! the statements and their times (`accesses`). Of a box that is folded along two indices, `quarters` has leaning storage of
+//! four pieces. `strategy` makes storage of it; that no two values meet, the checker proves.
 
 mod accesses;
 mod halves;
 mod lag;
+mod quarters;
 mod strategy;
 
 pub(crate) use strategy::{Mirrored, may_mirror};

@@ -10,6 +10,7 @@ use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 use super::halves::Halves;
+use super::quarters::quarters;
 
 /// Storage of the halves of a folded dimension.
 pub(crate) struct Mirrored;
@@ -29,6 +30,10 @@ impl Strategy for Mirrored {
 fn kept(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], more: i64) -> Result<StorageMapping, MappingError> {
     let mut all = StorageMapping::default();
     for &array in arrays {
+        if let Some(found) = quarters(problem, array)? {
+            all.append(found);
+            continue;
+        }
         let name = &problem.model.kernel.array(array).name;
         let not_applicable =
             |reason: String| MappingError::NotApplicable { strategy: StrategyId::Mirrored.name(), reason };
