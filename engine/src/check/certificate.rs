@@ -67,6 +67,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// The cells, without the step.
     pub(crate) fn cells(&self) -> &Cuboid {
         &self.cells
     }

@@ -71,7 +71,8 @@ fn apart(
                 gamma[k].checked_mul(first).and_then(i64::checked_neg)
             };
             if is_far {
-                row[k] = -row[k];
+                let Some(back) = row[k].checked_neg() else { return Ok(None) };
+                row[k] = back;
             }
             offset = offset.zip(from).and_then(|(offset, from)| offset.checked_add(from));
         }

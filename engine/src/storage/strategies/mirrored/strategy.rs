@@ -21,17 +21,24 @@ impl Strategy for Mirrored {
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let quarters = arrays.iter().map(|&array| quarters(problem, array)).collect::<Result<Vec<_>, _>>()?;
         // Times of rows say nothing of what runs at once.
-        [0, 1].into_iter().map(|more| kept(problem, arrays, more)).collect()
+        [0, 1].into_iter().map(|more| kept(problem, arrays, &quarters, more)).collect()
     }
 }
 
-/// Storage of all arrays, in which rows live for some rows `more` than their times say.
-fn kept(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], more: i64) -> Result<StorageMapping, MappingError> {
+/// Storage of all arrays: that of quarters where there is some, else halves, in which rows live for some rows `more` than
+/// their times say.
+fn kept(
+    problem: &Problem<'_, '_, '_>,
+    arrays: &[ArrayId],
+    quarters: &[Option<StorageMapping>],
+    more: i64,
+) -> Result<StorageMapping, MappingError> {
     let mut all = StorageMapping::default();
-    for &array in arrays {
-        if let Some(found) = quarters(problem, array)? {
-            all.append(found);
+    for (&array, quarters) in arrays.iter().zip(quarters) {
+        if let Some(found) = quarters {
+            all.append(found.clone());
             continue;
         }
         let name = &problem.model.kernel.array(array).name;
