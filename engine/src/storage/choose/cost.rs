@@ -12,7 +12,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, Stmt, StmtId};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::MANY_STEPS;
-use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, TURN_ITERATIONS, TURNED, UNTOLD};
+use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, SHORT_LOOP, TURN_ITERATIONS, TURNED, UNTOLD};
 use crate::storage::problem::{Problem, range};
 use crate::storage::{Buffer, Piece, StorageMapping};
 
@@ -87,7 +87,7 @@ fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, t
         let own = body.reads().chain(written).filter(|(of, _)| *of == array);
         let Some(inner) = problem.innermost(stmt) else { return 0.0 };
         let cost = own.map(|(_, index)| of_access(index, inner)).fold(0.0, f64::max);
-        if cost > 0.0 && is_gone_along(problem, body, inner) { cost } else { 0.0 }
+        if cost > 0.0 && most_iterations(problem, stmt, inner) > SHORT_LOOP { cost } else { 0.0 }
     };
     kernel.stmt_ids().map(of_stmt).fold(0.0, f64::max)
 }
@@ -158,9 +158,18 @@ fn varying_distances(problem: &Problem<'_, '_, '_>, stmt: &Stmt, array: ArrayId)
     varying
 }
 
-/// Whether an iterator of a statement has several values.
-fn is_gone_along(problem: &Problem<'_, '_, '_>, stmt: &Stmt, iter: usize) -> bool {
-    iterations(problem, stmt).is_none_or(|ranges| ranges[iter].0 < ranges[iter].1)
+/// The most iterations that a statement's innermost loop has: what is ahead of it in the schedule may leave its iterator a
+/// few values, as a row of a diamond has of its sides.
+fn most_iterations(problem: &Problem<'_, '_, '_>, stmt: StmtId, inner: usize) -> u64 {
+    let Some(ranges) = iterations(problem, problem.model.kernel.stmt(stmt)) else { return u64::MAX };
+    let width = |iter: usize| i128::from(ranges[iter].1) - i128::from(ranges[iter].0);
+    let left_by = |time: &Affine| {
+        let weight = |iter: usize| i128::from(time.iter_coefficient(iter)).abs();
+        let others = (0..ranges.len()).filter(|iter| *iter != inner);
+        (weight(inner) != 0).then(|| others.map(|iter| weight(iter) * width(iter)).sum::<i128>() / weight(inner))
+    };
+    let width = problem.times_ahead(stmt).iter().filter_map(left_by).fold(width(inner), i128::min);
+    u64::try_from(width + 1).unwrap_or(u64::MAX)
 }
 
 /// First and last value of each iterator of a statement; none if there are none, or some have no bounds.
