@@ -7,7 +7,8 @@
 //! | file | does |
 //! |---|---|
 //! | `certificate` | verifies who reads which cell, as a proposer claims it, against the text of the kernel |
-//! | `step_dependences` | proves storage of states that every step replaces, by comparing bounds, with a verified certificate |
+//! | `times` | says of instances a known number of steps and cells apart which one comes first |
+//! | `step_dependences` | proves storage of states that every step replaces, by comparing bounds and times, with a verified certificate |
 //! | `time_vectors` | proves a fold of one such state, with that certificate, by comparing the times of few instances |
 //! | `facts` | derives from kernel and schedule when values are written and read, and which arrays are private |
 //! | `sets` | proves any storage with these facts, exactly, by integer sets |
@@ -36,6 +37,7 @@ mod proved;
 mod sets;
 mod step_dependences;
 mod time_vectors;
+mod times;
 mod translate;
 
 use std::cell::RefCell;
@@ -151,9 +153,8 @@ impl<'c, 'k> Checker<'c, 'k> {
 
     fn is_group_certified(&self, Group { buffers, arrays }: &Group) -> bool {
         let (kernel, schedule) = (self.facts.kernel, self.facts.schedule);
-        let in_order = steps_come_first(kernel, schedule);
         let is_replaced = |readers: &Readers| {
-            step_dependences::is_proved(readers, buffers, arrays, in_order)
+            step_dependences::is_proved(kernel, schedule, readers, buffers, arrays)
                 || time_vectors::is_proved(kernel, schedule, readers, buffers, arrays)
         };
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
