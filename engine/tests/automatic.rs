@@ -9,6 +9,7 @@
 //! storage that users get, which may put candidates off, is looked at with `storage = auto`.
 //! `BLESS=1` rewrites it.
 
+mod components;
 mod folded;
 mod kernels;
 

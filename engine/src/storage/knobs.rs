@@ -52,14 +52,13 @@ pub(crate) mod choice {
     /// The cost of an access without vectors, where there could be some; one with vectors costs 1.
     pub(crate) const SCALAR_ACCESS: f64 = 4.0;
     /// What is added to the cost of an access in a loop whose every iteration computes the place anew, as a row of places
-    /// turns along it. Shows in `run engine/tests/filetests/stages/rows_that_turn_inside.crk --schedule rows --set N=400`.
+    /// turns along it; where some accesses are in such loops, their share of that. Shows in `run
+    /// engine/tests/filetests/stages/rows_that_turn_inside.crk --schedule rows --set N=400`, and of a share in `run
+    /// heat-1d-tiles --schedule rows --set N=8192 --set T=8192 --threads 1 --set k=0.23 --fill before=1`, and with
+    /// `--mapping "local[a, b, s, r] -> [(r - s + 127) mod 257]"`.
     pub(crate) const TURNED: f64 = 6.0;
     /// Iterations around a ring, in steps of several cells, up to which a loop costs as much. Shows there.
     pub(crate) const TURN_ITERATIONS: f64 = 8.0;
-    /// Iterations up to which a loop computes few places anew, whatever turns along it: two, as the sides of a tile have in
-    /// a row. Shows in `run heat-1d-tiles --schedule rows --set N=8192 --set T=8192 --threads 1 --set k=0.23 --fill
-    /// before=1`, and with `--mapping "local[a, b, s, r] -> [(r - s + 127) mod 257]"`.
-    pub(crate) const SHORT_LOOP: u64 = 2;
     /// What is added to the cost of an access where formulas do not tell a cell that is read from the one that the same
     /// instance writes. Shows in `run engine/tests/filetests/stages/told_apart.crk --schedule auto --set N=801 --fill w=3
     /// --threads 1`.

@@ -12,7 +12,6 @@ use crate::analysis::model::Model;
 use crate::analysis::step_dependences::Readers;
 use crate::check::Checker;
 use crate::kernel::BoundKernel;
-use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, Role, StmtId};
 use crate::machine::MachineModel;
 use crate::storage::options::{Rings, Rounding, StrategyId};
@@ -150,24 +149,12 @@ impl<'a, 'c, 'k> Problem<'a, 'c, 'k> {
 
     /// The iterator of a statement that moves with the schedule dimension that runs in lanes, or else the innermost one.
     pub(crate) fn innermost(&self, stmt: StmtId) -> Option<usize> {
-        self.innermost_time(stmt).map(|(_, iter)| iter)
-    }
-
-    /// What a statement's schedule has ahead of the dimension that its innermost iterator moves with.
-    pub(crate) fn times_ahead(&self, stmt: StmtId) -> &[Affine] {
-        let dim = self.innermost_time(stmt).map_or(0, |(dim, _)| dim);
-        &self.model.schedule.times[stmt.index()][..dim]
-    }
-
-    /// The dimension of the schedule that a statement's innermost loop runs along, and the iterator that moves with it.
-    fn innermost_time(&self, stmt: StmtId) -> Option<(usize, usize)> {
         let schedule = self.model.schedule;
         let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)));
         // What comes behind lanes shares strips.
         let times = &schedule.times[stmt.index()][..lanes.map_or(schedule.dims.len(), |lanes| lanes + 1)];
         let iters = self.model.kernel.stmt(stmt).iters.len();
-        let moves = |e: &Affine| (0..iters).find(|&iter| e.iter_coefficient(iter) != 0);
-        times.iter().enumerate().rev().find_map(|(dim, e)| Some((dim, moves(e)?)))
+        times.iter().rev().find_map(|e| (0..iters).find(|&iter| e.iter_coefficient(iter) != 0))
     }
 
     /// A buffer for one array, named after it.

@@ -56,6 +56,12 @@ const STEPS_OF_A_CALL: f64 = 100.0;
 const CALL_NS: f64 = 25e6;
 /// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
 const INSTRUCTION_NS: f64 = 0.1;
+/// Components of a cell, at most: colours with their opacity, numbers with two or three parts.
+const MOST_COMPONENTS: f64 = 4.0;
+/// The part of all instances, one in this many, whose rows are of components that do not go on, from which on that counts:
+/// those at borders may be less. Shows in `run blur-rgb-u8 --schedule auto --threads 1`, which has 0.7 of its speed in
+/// lanes along pixels.
+const COMPONENT_PARTS: f64 = 16.0;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
 /// The same for the parts of a folded box, of which threads need nothing but the ends of each other's in a step of a tile.
@@ -108,6 +114,8 @@ pub(super) struct Workload {
     pace: u32,
     /// Whether rows of a few cells are to go on from one to the next, each statement in a strip.
     pub(super) has_short_rows: bool,
+    /// Whether rows are of the few components of a cell, and some that count do not go on from one to the next.
+    pub(super) has_components_apart: bool,
     /// Whether all statements have the same iterations along the dimension before the last.
     pub(super) has_rows_alike: bool,
     /// Iterations along each dimension.
@@ -179,8 +187,17 @@ struct Share {
     work: f64,
     /// Of these, what it takes to begin strips.
     begun: f64,
+    /// How many cells its rows have.
+    cells: f64,
     /// Whether its rows, of a few cells, go on from one to the next.
     is_one_strip: bool,
+}
+
+impl Share {
+    /// Whether its rows are of components that do not go on.
+    fn is_of_components(&self) -> bool {
+        !self.is_one_strip && (2.0..=MOST_COMPONENTS).contains(&self.cells)
+    }
 }
 
 impl Workload {
@@ -220,13 +237,15 @@ impl Workload {
                 && cells > 1.0
                 && cells <= SHORT_CELLS
                 && go_on(kernel, stmt, &space.coordinates[number], cells, cells_of);
-            let (points, begun) = in_boxes(stmt, space.has_steps, is_one_strip, target.params)
-                .unwrap_or_else(|| (whole(first..dims) / among(stmt), rows() * STRIP_NS));
+            let (points, begun) =
+                in_boxes(stmt, (first, space.coordinates[number].last()), is_one_strip, target.params)
+                    .unwrap_or_else(|| (whole(first..dims) / among(stmt), rows() * STRIP_NS));
             let work = points * instance_ns(kernel, stmt) + begun;
-            Share { points, work, begun, is_one_strip }
+            Share { points, work, begun, cells, is_one_strip }
         };
         let shares: Vec<Share> = kernel.stmts().iter().enumerate().map(work).collect();
         let of_each = |part: fn(&Share) -> f64| -> Vec<f64> { shares.iter().map(part).collect() };
+        let of_components: f64 = shares.iter().filter(|share| share.is_of_components()).map(|share| share.points).sum();
         let points = of_each(|share| share.points);
         let across = |stmt: usize| space.extent(stmt, dims.saturating_sub(2), target.params);
         let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
@@ -246,6 +265,9 @@ impl Workload {
             strides: Strides::of(kernel, target.machine.vector_registers, target.params),
             pace: if pace <= MOST_PACE { pace.max(1) as u32 } else { 1 },
             has_short_rows: shares.iter().any(|share| share.is_one_strip),
+            has_components_apart: dims >= first + 2
+                && shares.iter().all(|share| share.cells <= MOST_COMPONENTS)
+                && of_components * COMPONENT_PARTS >= points.iter().sum::<f64>().max(1.0),
             has_rows_alike: (1..kernel.stmts().len()).all(|stmt| across(stmt) == across(0)),
             extents,
             space_dims: dims - first,
@@ -517,13 +539,22 @@ fn overlapped(parts: &[f64]) -> f64 {
 }
 
 /// Instances of a step and nanoseconds of beginning strips of them, where a domain is made of boxes: that of a border is
-/// no whole field. All rows of the dimension next to the last one may be one strip.
-fn in_boxes(stmt: &Stmt, has_steps: bool, is_one_strip: bool, params: &[i64]) -> Option<(f64, f64)> {
+/// no whole field. Iterators from `first` on are those of space, rows go along `row`. All rows of the dimension next to the
+/// last one may be one strip.
+fn in_boxes(
+    stmt: &Stmt,
+    (first, row): (usize, Option<&Affine>),
+    is_one_strip: bool,
+    params: &[i64],
+) -> Option<(f64, f64)> {
     let values: Vec<Affine> = params.iter().copied().map(Affine::constant).collect();
     let domain = stmt.domain.map(&|e| e.substitute_params(&values)).ok()?;
     let boxed = boxes_of(&domain, stmt.iters.len()).filter(|boxed| boxed.rest.is_empty())?;
-    let first = usize::from(has_steps);
-    let lengths = |part: &IntBox| part.ranges()[first..].iter().map(|range| length(*range)).collect::<Vec<f64>>();
+    let mut order: Vec<usize> = (first..stmt.iters.len()).collect();
+    if let Some(at) = order.iter().rposition(|&iter| row.is_some_and(|row| row.iter_coefficient(iter) != 0)) {
+        order[at..].rotate_left(1);
+    }
+    let lengths = |part: &IntBox| order.iter().map(|&iter| length(part.ranges()[iter])).collect::<Vec<f64>>();
     let points = |lengths: &[f64]| lengths.iter().product::<f64>();
     let all: Vec<Vec<f64>> = boxed.boxes.iter().map(lengths).collect();
     let begun = |part: &[f64]| match part {

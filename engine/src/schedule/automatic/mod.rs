@@ -6,13 +6,13 @@
 //! scales where one statement runs for several rows of another one; `remainders` has a statement for each remainder
 //! where reads go through floors. `distances` has how far apart in them a value is written and read, as far as
 //! `domains` tell where iterators bound each other, and leaves out what `congruences` show to be of another colour;
-//! `orders` changes the direction of sweeps and which dimension is the last, `fold` brings the ends of a periodic
-//! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
-//! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
-//! along rows. `estimate` counts their bytes, operations and barriers, `short_rows` knows rows that run as one, `around`
-//! what is held around the ends of boxes, and `chains` how long cells wait for the one before; `sizes` puts sizes in
-//! place of numbers that come from them. None of it asks integer sets: distances are differences of affine expressions,
-//! and what is not constant there counts with its range.
+//! `orders` changes the direction of sweeps and which dimension is the last, also where rows are of the few components
+//! of a cell, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other
+//! until all of that points forwards. `by_rows` and `shapes` make schedules of it, without and with tiles of time,
+//! `across` and `diagonals` those whose lanes are not along rows. `estimate` counts their bytes, operations and
+//! barriers, `short_rows` knows rows that run as one, `around` what is held around the ends of boxes, and `chains` how
+//! long cells wait for the one before; `sizes` puts sizes in place of numbers that come from them. None of it asks
+//! integer sets: distances are differences of affine expressions, and what is not constant there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
@@ -169,6 +169,14 @@ impl Beside {
             let workload = workload(&space, &distances);
             has_lanes = workload.has_lanes();
             let others = shapes::candidates(kernel, &space, &distances, &workload, target.params)?;
+            found.extend(in_order(&space, others));
+        }
+        if by_index.has_components_apart {
+            let order = orders::cells_last(&space);
+            let (space, distances) = (space.reordered(&order), orders::reordered(&distances, &order));
+            let workload = workload(&space, &distances).with_strides(kernel, &space);
+            let mut others = shapes::candidates(kernel, &space, &distances, &workload, target.params)?;
+            others.iter_mut().for_each(|other| orders::with_components_in_strips(&space, other));
             found.extend(in_order(&space, others));
         }
         if !has_lanes {

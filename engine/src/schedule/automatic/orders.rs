@@ -1,7 +1,8 @@
 //! Other orders of the common dimensions than that of an array's indices, and sweeps that go back.
 //!
 //! In: a kernel in its common space, its distances.   Out: the space with coordinates of sweeps that go back negated;
-//! the order of dimensions whose innermost one is read and written with unit stride, where that is not the last one.
+//! the order of dimensions whose innermost one is read and written with unit stride, where that is not the last one, and
+//! that with cells behind their components.
 //!
 //! A sweep goes back along a dimension where statements need each other's cells ahead, and none behind: `s[x]` by
 //! `s[x+1]`. Negated, it goes forwards. `c[i,j,k+1]` by `c[i,j,k]`, `a[i,k]` and `b[k,j]` is to run `j` in lanes, as `k`
@@ -11,7 +12,8 @@
 //! consecutive in the innermost one.
 
 use crate::kernel::affine::AffineOverflow;
-use crate::kernel::graph::{Kernel, Stmt};
+use crate::kernel::graph::{DimKind, Kernel, Stmt};
+use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::alike::stride;
 use crate::schedule::automatic::distances::{Distance, distances};
 use crate::schedule::automatic::fusion::Open;
@@ -86,6 +88,24 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace, strides: &S
     let dense = (first..=last).rev().filter(|dim| *dim == last || is_dense(dim));
     let innermost = dense.min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
     (innermost != last).then(|| (0..=last).filter(|dim| *dim != innermost).chain([innermost]).collect())
+}
+
+/// The dimensions with the last two in the other order: cells behind their components.
+pub(super) fn cells_last(space: &CommonSpace) -> Vec<usize> {
+    let last = space.names.len() - 1;
+    (0..last - 1).chain([last, last - 1]).collect()
+}
+
+/// Puts components, which are next to the last in a space, behind the lanes of a schedule, where they lie just before these:
+/// all of a cell share a strip.
+pub(super) fn with_components_in_strips(space: &CommonSpace, candidate: &mut Candidate) {
+    let (dims, times) = (&mut candidate.schedule.dims, &mut candidate.schedule.times);
+    let [before @ .., DimKind::Sequential, DimKind::Vector(_)] = dims.as_slice() else { return };
+    let (at, components) = (before.len(), space.names.len() - 2);
+    if times.iter().zip(&space.coordinates).all(|(time, of_stmt)| time[at] == of_stmt[components]) {
+        dims.swap(at, at + 1);
+        times.iter_mut().for_each(|time| time.swap(at, at + 1));
+    }
 }
 
 /// The orders of dimensions that have each of those of space outermost, and the others as they are.

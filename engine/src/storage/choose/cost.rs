@@ -9,10 +9,10 @@
 //! against a vector. They only rank mappings.
 
 use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, DimKind, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, DimKind, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::MANY_STEPS;
-use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, SHORT_LOOP, TURN_ITERATIONS, TURNED, UNTOLD};
+use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS, TURN_ITERATIONS, TURNED, UNTOLD};
 use crate::storage::problem::{Problem, range};
 use crate::storage::{Buffer, Piece, StorageMapping};
 
@@ -81,15 +81,22 @@ fn cost_of_turns(problem: &Problem<'_, '_, '_>, array: ArrayId, piece: &Piece, t
         };
         turning.iter().map(of_row).fold(0.0, f64::max)
     };
-    let of_stmt = |stmt: StmtId| {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for stmt in kernel.stmt_ids() {
         let body = kernel.stmt(stmt);
         let written = body.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
-        let own = body.reads().chain(written).filter(|(of, _)| *of == array);
-        let Some(inner) = problem.innermost(stmt) else { return 0.0 };
-        let cost = own.map(|(_, index)| of_access(index, inner)).fold(0.0, f64::max);
-        if cost > 0.0 && most_iterations(problem, stmt, inner) > SHORT_LOOP { cost } else { 0.0 }
-    };
-    kernel.stmt_ids().map(of_stmt).fold(0.0, f64::max)
+        let own: Vec<&[Affine]> =
+            body.reads().chain(written).filter(|(of, _)| *of == array).map(|(_, index)| index).collect();
+        // A statement along the sides of tiles has few instances beside one inside of them.
+        let accesses = instances(problem, body) * own.len() as f64;
+        all += accesses;
+        let Some(inner) = problem.innermost(stmt) else { continue };
+        let cost = own.iter().map(|index| of_access(index, inner)).fold(0.0, f64::max);
+        if cost > 0.0 && is_gone_along(problem, body, inner) {
+            sum += cost * accesses;
+        }
+    }
+    if sum > 0.0 { sum / all } else { 0.0 }
 }
 
 /// A coordinate that turns in a ring: its position, its row of coefficients, and how many places there are.
@@ -158,18 +165,15 @@ fn varying_distances(problem: &Problem<'_, '_, '_>, stmt: &Stmt, array: ArrayId)
     varying
 }
 
-/// The most iterations that a statement's innermost loop has: what is ahead of it in the schedule may leave its iterator a
-/// few values, as a row of a diamond has of its sides.
-fn most_iterations(problem: &Problem<'_, '_, '_>, stmt: StmtId, inner: usize) -> u64 {
-    let Some(ranges) = iterations(problem, problem.model.kernel.stmt(stmt)) else { return u64::MAX };
-    let width = |iter: usize| i128::from(ranges[iter].1) - i128::from(ranges[iter].0);
-    let left_by = |time: &Affine| {
-        let weight = |iter: usize| i128::from(time.iter_coefficient(iter)).abs();
-        let others = (0..ranges.len()).filter(|iter| *iter != inner);
-        (weight(inner) != 0).then(|| others.map(|iter| weight(iter) * width(iter)).sum::<i128>() / weight(inner))
-    };
-    let width = problem.times_ahead(stmt).iter().filter_map(left_by).fold(width(inner), i128::min);
-    u64::try_from(width + 1).unwrap_or(u64::MAX)
+/// Whether an iterator of a statement has several values.
+fn is_gone_along(problem: &Problem<'_, '_, '_>, stmt: &Stmt, iter: usize) -> bool {
+    iterations(problem, stmt).is_none_or(|ranges| ranges[iter].0 < ranges[iter].1)
+}
+
+/// Instances of a statement, about: those of the box around them.
+fn instances(problem: &Problem<'_, '_, '_>, stmt: &Stmt) -> f64 {
+    let ranges = iterations(problem, stmt).unwrap_or_default();
+    ranges.iter().map(|(first, last)| (*last as f64 - *first as f64 + 1.0).max(1.0)).product()
 }
 
 /// First and last value of each iterator of a statement; none if there are none, or some have no bounds.
