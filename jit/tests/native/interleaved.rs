@@ -79,6 +79,8 @@ fn cells_of_pixels_agree_and_stay_in_their_buffers() {
             (4, &[3, 0, 1, 2], &[0, 1, 2, 3]),
             (4, &[1, 2], &[0, 1, 3]),
             (4, &[0, 2], &[2, 3, 0, 1]),
+            (6, &[0, 1, 2, 3, 4, 5], &[3, 4, 5]),
+            (8, &[7, 0, 3], &[0, 1, 2, 3, 4, 5, 6, 7]),
         ] {
             for in_place in [false, true] {
                 let pixels = Pixels { ty, cells, loaded, stored, in_place };

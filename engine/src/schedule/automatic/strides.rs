@@ -17,6 +17,11 @@ pub(super) const MOST_PACE: u64 = 4;
 /// further apart are put into their lanes one by one.
 pub(super) const FEW_APART: i64 = 4;
 
+/// The same of cells of a byte or two, of which a vector has many.
+const SMALL_CELLS_FEW_APART: i64 = 8;
+/// Bytes of the largest of these.
+const SMALL_CELL_BYTES: u64 = 2;
+
 /// Vector registers of processors that take cells out of windows: those with AVX-512.
 pub(super) const REGISTERS_WITH_WINDOWS: u32 = 32;
 
@@ -25,8 +30,8 @@ pub(super) const REGISTERS_WITH_WINDOWS: u32 = 32;
 pub(super) struct Strides {
     /// Per array, how many cells the next place along each of its indices is away.
     of_arrays: Vec<Vec<f64>>,
-    /// Cells as far apart at most lie in windows, out of which vectors take them together.
-    window: f64,
+    /// Per array, cells as far apart at most lie in windows, out of which vectors take them together.
+    windows: Vec<f64>,
 }
 
 /// Accesses of a statement that do not go from cell to cell, nor stay, as a coordinate does.
@@ -43,19 +48,20 @@ pub(super) struct Strided {
 impl Strides {
     /// Of a kernel at these sizes, on a machine with so many vector registers.
     pub(super) fn of(kernel: &Kernel, vector_registers: u32, params: &[i64]) -> Strides {
-        let window = if vector_registers >= REGISTERS_WITH_WINDOWS { FEW_APART } else { 1 };
-        Strides::in_windows(kernel, window, params)
-    }
-
-    /// Of a kernel at these sizes, where vectors take windows of so many cells for each lane.
-    fn in_windows(kernel: &Kernel, window: i64, params: &[i64]) -> Strides {
+        let has_windows = vector_registers >= REGISTERS_WITH_WINDOWS;
+        let window = |array: &Array| match array.element.bytes() {
+            _ if !has_windows => 1,
+            ..=SMALL_CELL_BYTES => SMALL_CELLS_FEW_APART,
+            _ => FEW_APART,
+        };
+        let windows = kernel.arrays().iter().map(|array| window(array) as f64).collect();
         let strides = |id| -> Vec<f64> {
             let array = kernel.array(id);
             let lengths = box_of(array, params).map(|found| found.into_iter().map(length).collect::<Vec<f64>>());
             let lengths = lengths.unwrap_or_else(|| vec![f64::INFINITY; array.index.len()]);
             (0..lengths.len()).map(|k| lengths[k + 1..].iter().product()).collect()
         };
-        Strides { of_arrays: kernel.array_ids().map(strides).collect(), window: window as f64 }
+        Strides { of_arrays: kernel.array_ids().map(strides).collect(), windows }
     }
 
     /// What a statement takes of inputs, outputs and states. Temporary arrays are laid out as the schedule has it.
@@ -85,7 +91,7 @@ impl Strides {
         let mut found = Strided::default();
         for (array, index) in given {
             let stride = along.iter().map(|&iter| cells(array, index, iter)).fold(0.0, f64::max);
-            if stride > self.window {
+            if stride > self.windows[array.index()] {
                 found.alone += 1;
                 let is_moved = across.as_ref().is_none_or(|iters| index.iter().any(|e| moves(iters, e)));
                 found.moving += usize::from(is_moved);
@@ -130,19 +136,23 @@ mod tests {
             output d[y, x]: u8 for 0 <= y, x < N
             S[y, x] for 0 <= y, x < N { s[x,y] = a[y,x,0] + b[y,2*x] }
             D[y, x] for 0 <= y, x < N { d[y,x] = s[x,y] } }";
-        let kernel = Kernel::parse(text).unwrap();
-        let space = CommonSpace::of(&kernel, Missing::AtZero, &[100]).unwrap();
-        let along = |window: i64, stmt: usize, dim: usize| {
-            let strides = Strides::in_windows(&kernel, window, &[100]);
-            let coordinates = &space.coordinates[stmt];
+        let along = |text: &str, registers: u32, stmt: usize, name: &str| {
+            let kernel = Kernel::parse(text).unwrap();
+            let space = CommonSpace::of(&kernel, Missing::AtZero, &[100]).unwrap();
+            let dim = space.names.iter().position(|own| own == name).expect("a dimension of space");
+            let (strides, coordinates) = (Strides::of(&kernel, registers, &[100]), &space.coordinates[stmt]);
             strides.accesses(&kernel, &kernel.stmts()[stmt], &coordinates[dim], Some(&coordinates[1 - dim]))
         };
-        let dim = |name: &str| space.names.iter().position(|own| own == name).expect("a dimension of space");
-        let (x, y) = (dim("x"), dim("y"));
-        assert_eq!(along(4, 0, x), Strided { alone: 0, moving: 0, passed: 3.0 });
-        assert_eq!(along(2, 0, x), Strided { alone: 1, moving: 1, passed: 1.0 });
-        assert_eq!(along(4, 0, y), Strided { alone: 2, moving: 2, passed: 0.0 });
-        assert_eq!(along(4, 1, x), Strided::default());
-        assert_eq!(along(4, 1, y), Strided { alone: 1, moving: 1, passed: 0.0 });
+        assert_eq!(along(text, 32, 0, "x"), Strided { alone: 0, moving: 0, passed: 3.0 });
+        assert_eq!(along(text, 16, 0, "x"), Strided { alone: 2, moving: 2, passed: 0.0 });
+        assert_eq!(along(text, 32, 0, "y"), Strided { alone: 2, moving: 2, passed: 0.0 });
+        assert_eq!(along(text, 32, 1, "x"), Strided::default());
+        assert_eq!(along(text, 32, 1, "y"), Strided { alone: 1, moving: 1, passed: 0.0 });
+        // Every second pixel: of small cells, windows reach farther.
+        let second = text
+            .replace("a[y,x,0]", "a[y,2*x,0]")
+            .replace("a[y, x, c]: u8 for 0 <= y, x < N", "a[y, x, c]: u8 for 0 <= y < N and 0 <= x < 2*N");
+        assert_eq!(along(&second, 32, 0, "x"), Strided { alone: 0, moving: 0, passed: 6.0 });
+        assert_eq!(along(&second.replace("u8", "f32"), 32, 0, "x"), Strided { alone: 1, moving: 1, passed: 1.0 });
     }
 }
