@@ -40,7 +40,7 @@ mod time_vectors;
 mod times;
 mod translate;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use crease_isl::Context;
 
@@ -53,6 +53,7 @@ use crate::check::certificate::verify;
 use crate::check::facts::Facts;
 use crate::check::groups::{Group, groups};
 use crate::check::sets::Known;
+use crate::check::times::{Order, Times};
 use crate::kernel::graph::{Kernel, Role, Schedule};
 use crate::storage::{ArrayMapping, Buffer, MappingError, Sharing, StorageMapping};
 
@@ -62,6 +63,7 @@ pub(crate) struct Checker<'c, 'k> {
     readers: Option<Readers>,
     refusal: Option<String>,
     known: Known,
+    times: OnceCell<Option<Times<'k>>>,
     /// Groups of arrays whose storage was proved, and how.
     proved: RefCell<Vec<(Group, Proof)>>,
 }
@@ -81,7 +83,7 @@ impl<'c, 'k> Checker<'c, 'k> {
             Some(Err(refusal)) => (None, Some(refusal.to_string())),
         };
         let facts = Facts::new(context, kernel, schedule);
-        Checker { facts, readers, refusal, known: Known::default(), proved: RefCell::default() }
+        Checker { facts, readers, refusal, known: Known::default(), times: OnceCell::new(), proved: RefCell::default() }
     }
 
     /// Who reads the states, if the certificate is right.
@@ -154,8 +156,8 @@ impl<'c, 'k> Checker<'c, 'k> {
     fn is_group_certified(&self, Group { buffers, arrays }: &Group) -> bool {
         let (kernel, schedule) = (self.facts.kernel, self.facts.schedule);
         let is_replaced = |readers: &Readers| {
-            step_dependences::is_proved(kernel, schedule, readers, buffers, arrays)
-                || time_vectors::is_proved(kernel, schedule, readers, buffers, arrays)
+            let order = Order { kernel, schedule, readers, times: &self.times };
+            step_dependences::is_proved(&order, buffers, arrays) || time_vectors::is_proved(&order, buffers, arrays)
         };
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
         is_shared && self.readers.as_ref().is_some_and(is_replaced)

@@ -14,22 +14,19 @@
 //!    - *value by value*: the place of every value is taken over, in the next step, by a value that the only reader of the
 //!      former writes, in any legal schedule. Of a value that nothing reads it is enough that the writer of the next one
 //!      reads something else that its writer wrote. Of any other value, all reads come before the next one in its place is
-//!      written, however many steps later that is, or its write where there are none, as [`Times`] of all instances show.
+//!      written, however many steps later that is, or its write where there are none, as the times of all instances show.
 //!      By 1 there is one value in a place and step at most, and each of them is over before the next one is written:
 //!      so all are in one order.
 //!
 //! An instance reads before it writes, so that its own value may take the place of what it reads.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::check::certificate::{Readers, Region};
+use crate::check::certificate::Region;
 use crate::check::cuboid::{Cuboid, bounds_of, is_partition, remainder};
-use crate::check::facts::steps_come_first;
-use crate::check::times::{LARGEST_NUMBER, Times};
+use crate::check::times::{LARGEST_NUMBER, Order};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Kernel, Schedule};
 use crate::storage::{ArrayMapping, Buffer, Piece};
 
 /// Longest common period of pieces that is looked at.
@@ -40,14 +37,8 @@ const MOST_SHARED_DISTANCES: usize = 64;
 const MOST_STEPS_APART: i64 = 1 << 8;
 
 /// Whether the storage is certainly safe.
-pub(super) fn is_proved(
-    kernel: &Kernel,
-    schedule: &Schedule,
-    readers: &Readers,
-    buffers: &[Buffer],
-    arrays: &[ArrayMapping],
-) -> bool {
-    proves(kernel, schedule, readers, buffers, arrays).unwrap_or(false)
+pub(super) fn is_proved(order: &Order<'_, '_>, buffers: &[Buffer], arrays: &[ArrayMapping]) -> bool {
+    proves(order, buffers, arrays).unwrap_or(false)
 }
 
 /// An array's pieces with what they hold, and who reads that.
@@ -63,13 +54,8 @@ struct Resident<'p> {
     regions: &'p [Region],
 }
 
-fn proves(
-    kernel: &Kernel,
-    schedule: &Schedule,
-    readers: &Readers,
-    buffers: &[Buffer],
-    arrays: &[ArrayMapping],
-) -> Option<bool> {
+fn proves(order: &Order<'_, '_>, buffers: &[Buffer], arrays: &[ArrayMapping]) -> Option<bool> {
+    let readers = order.readers;
     let mut own = Vec::new();
     for mapping in arrays {
         let regions = readers.of(mapping.array)?;
@@ -83,28 +69,12 @@ fn proves(
     }
     let phases = (0..period).map(|phase| residents(phase, &own, readers.space(), buffers.len()));
     let Some(phases) = phases.collect::<Option<Vec<_>>>() else { return Some(false) };
-    let order = Order { kernel, schedule, readers, times: OnceCell::new() };
     let is_safe = |(b, buffer): (usize, &Buffer)| {
-        let places = Places { moduli: &buffer.moduli, drift: drift_of(b, &own), order: &order };
+        let places = Places { moduli: &buffer.moduli, drift: drift_of(b, &own), order };
         let phases: Vec<&[Resident<'_>]> = phases.iter().map(|buffers| buffers[b].as_slice()).collect();
         (0..phases.len()).all(|now| places.are_safe(&phases, now))
     };
     Some(buffers.iter().enumerate().all(is_safe))
-}
-
-/// What is known of when instances run.
-struct Order<'k> {
-    kernel: &'k Kernel,
-    schedule: &'k Schedule,
-    readers: &'k Readers,
-    times: OnceCell<Option<Times<'k>>>,
-}
-
-impl<'k> Order<'k> {
-    /// The time vectors of all statements; none if they are not of the kind that is compared.
-    fn times(&self) -> Option<&Times<'k>> {
-        self.times.get_or_init(|| Times::of(self.kernel, self.schedule, self.readers)).as_ref()
-    }
 }
 
 /// The pieces that hold values in a phase, by buffer; none if those of an array do not make up its space.
@@ -191,7 +161,7 @@ fn least_common_multiple(a: i64, b: i64) -> i64 {
 struct Places<'p, 'k> {
     moduli: &'p [i64],
     drift: Vec<i64>,
-    order: &'p Order<'k>,
+    order: &'p Order<'p, 'k>,
 }
 
 impl Places<'_, '_> {
@@ -202,8 +172,7 @@ impl Places<'_, '_> {
             |(k, a): (usize, &Resident<'_>)| self.is_injective(a) && of_now[..k].iter().all(|b| !self.share(a, b));
         let outlived = || of_now.iter().all(|a| of_next.iter().all(|b| self.is_outlived(a, b) == Some(true)));
         let in_order = || of_now.iter().all(|a| self.is_in_order(a, phases, now));
-        let steps_come_first = || steps_come_first(self.order.kernel, self.order.schedule);
-        of_now.iter().enumerate().all(alone) && (steps_come_first() && outlived() || in_order())
+        of_now.iter().enumerate().all(alone) && (self.order.steps_come_first() && outlived() || in_order())
     }
 
     /// Whether the cells of a piece have places of their own.
@@ -357,6 +326,8 @@ impl Places<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::OnceCell;
+
     use crease_isl::Context;
     use crease_program::{Element, Mapped};
 
@@ -365,7 +336,7 @@ mod tests {
     use crate::check::certificate::verify;
     use crate::check::facts::Facts;
     use crate::check::sets;
-    use crate::kernel::graph::ArrayId;
+    use crate::kernel::graph::{ArrayId, Kernel};
     use crate::storage::Sharing;
     use crate::storage::options::StrategyId;
 
@@ -449,10 +420,12 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         for schedule in kernel.schedules() {
             let facts = Facts::new(&context, &kernel, schedule);
+            let times = OnceCell::new();
+            let order = Order { kernel: &kernel, schedule, readers: &readers, times: &times };
             let (mut proved, mut missed) = (0, 0);
             for _ in 0..250 {
                 let (buffers, mappings) = random_exchange([arrays[0], arrays[1]], &mut random);
-                let found = is_proved(&kernel, schedule, &readers, &buffers, &mappings);
+                let found = is_proved(&order, &buffers, &mappings);
                 let truth = sets::verify(&facts, &Default::default(), &buffers, &mappings).is_ok();
                 assert!(truth || !found, "{}: {buffers:?} {mappings:?}", schedule.name);
                 proved += usize::from(found);

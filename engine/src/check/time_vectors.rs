@@ -20,34 +20,22 @@ use std::collections::BTreeSet;
 
 use crate::check::certificate::Readers;
 use crate::check::cuboid::{Bounds, Cuboid, bounds_of, is_partition};
-use crate::check::times::{LARGEST_NUMBER, Times};
-use crate::kernel::graph::{Kernel, Schedule};
+use crate::check::times::{LARGEST_NUMBER, Order, Times};
 use crate::storage::{ArrayMapping, Buffer, Piece};
 
 /// Distances that are tried, in all, while those at which cells share a place are found.
 const MOST_TRIED: usize = 1 << 16;
 /// Whether the storage is certainly safe.
-pub(super) fn is_proved(
-    kernel: &Kernel,
-    schedule: &Schedule,
-    readers: &Readers,
-    buffers: &[Buffer],
-    arrays: &[ArrayMapping],
-) -> bool {
-    proves(kernel, schedule, readers, buffers, arrays).unwrap_or(false)
+pub(super) fn is_proved(order: &Order<'_, '_>, buffers: &[Buffer], arrays: &[ArrayMapping]) -> bool {
+    proves(order, buffers, arrays).unwrap_or(false)
 }
 
-fn proves(
-    kernel: &Kernel,
-    schedule: &Schedule,
-    readers: &Readers,
-    buffers: &[Buffer],
-    arrays: &[ArrayMapping],
-) -> Option<bool> {
+fn proves(order: &Order<'_, '_>, buffers: &[Buffer], arrays: &[ArrayMapping]) -> Option<bool> {
+    let readers = order.readers;
     let [mapping] = arrays else { return None };
     let regions = readers.of(mapping.array)?;
-    let times = Times::of(kernel, schedule, readers)?;
-    let parts = parts(mapping, buffers, readers, &times)?;
+    let times = order.times()?;
+    let parts = parts(mapping, buffers, readers, times)?;
     let is_small = |value: &i64| i128::from(*value).abs() < LARGEST_NUMBER;
     let mut tried = 0;
     for Part { piece, buffer, cells, frame } in parts {
@@ -213,6 +201,8 @@ impl Places<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::OnceCell;
+
     use crease_isl::Context;
     use crease_program::{Element, Mapped};
 
@@ -223,6 +213,7 @@ mod tests {
     use crate::check::sets;
     use crate::kernel::affine::Affine;
     use crate::kernel::formula::Formula;
+    use crate::kernel::graph::Kernel;
     use crate::storage::Sharing;
     use crate::storage::options::StrategyId;
 
@@ -283,11 +274,13 @@ mod tests {
         let mut random = numbers(3);
         for schedule in kernel.schedules() {
             let facts = Facts::new(&context, &kernel, schedule);
+            let times = OnceCell::new();
+            let order = Order { kernel: &kernel, schedule, readers: &readers, times: &times };
             let (mut proved, mut missed) = (0, 0);
             for _ in 0..30 {
                 let (buffer, mapping) = random_storage(array, &mut random);
                 let (buffers, arrays) = ([buffer], [mapping]);
-                let found = is_proved(&kernel, schedule, &readers, &buffers, &arrays);
+                let found = is_proved(&order, &buffers, &arrays);
                 let truth = sets::verify(&facts, &Default::default(), &buffers, &arrays).is_ok();
                 assert!(truth || !found, "{}: {buffers:?} {arrays:?}", schedule.name);
                 proved += usize::from(found);
@@ -359,11 +352,13 @@ mod tests {
         let mut random = numbers(5);
         for schedule in kernel.schedules() {
             let facts = Facts::new(&context, &kernel, schedule);
+            let times = OnceCell::new();
+            let order = Order { kernel: &kernel, schedule, readers: &readers, times: &times };
             let (mut proved, mut missed) = (0, 0);
             for _ in 0..80 {
                 let (buffers, mapping) = random_halves(array, &mut random);
                 let arrays = [mapping];
-                let found = is_proved(&kernel, schedule, &readers, &buffers, &arrays);
+                let found = is_proved(&order, &buffers, &arrays);
                 let truth = sets::verify(&facts, &Default::default(), &buffers, &arrays).is_ok();
                 assert!(truth || !found, "{}: {buffers:?} {arrays:?}", schedule.name);
                 proved += usize::from(found);

@@ -13,10 +13,12 @@
 //! instance may be compared with one of another frame: where the index runs the other way there, the cell is at a seam,
 //! and known, so that it has a distance in `x'`, too.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::check::certificate::{Readers, Region};
 use crate::check::cuboid::Cuboid;
+use crate::check::facts;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 
@@ -28,6 +30,27 @@ const MOST_FLOORS: usize = 6;
 const MOST_FRAMES: usize = 16;
 /// Sizes of coefficients, moduli and spaces up to which no sum of products leaves 128 bits.
 pub(super) const LARGEST_NUMBER: i128 = 1 << 48;
+
+/// What is known of when instances run, for all proofs of a schedule.
+pub(super) struct Order<'o, 'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) schedule: &'k Schedule,
+    pub(super) readers: &'o Readers,
+    /// The time vectors, once a proof needed them.
+    pub(super) times: &'o OnceCell<Option<Times<'k>>>,
+}
+
+impl<'k> Order<'_, 'k> {
+    /// The time vectors of all statements; none if they are not of the kind that is compared.
+    pub(super) fn times(&self) -> Option<&Times<'k>> {
+        self.times.get_or_init(|| Times::of(self.kernel, self.schedule, self.readers)).as_ref()
+    }
+
+    /// Whether all of a step runs before the next one.
+    pub(super) fn steps_come_first(&self) -> bool {
+        facts::steps_come_first(self.kernel, self.schedule)
+    }
+}
 
 /// The time vector of the first frame, over the step and the indices of a cell, and all frames.
 pub(super) struct Times<'k> {
@@ -127,7 +150,7 @@ impl Frame {
 impl<'k> Times<'k> {
     /// None unless the time vectors of all statements are those of one frame, but for turns and constants, and their
     /// numbers are below [`LARGEST_NUMBER`].
-    pub(super) fn of(kernel: &Kernel, schedule: &'k Schedule, readers: &Readers) -> Option<Times<'k>> {
+    fn of(kernel: &Kernel, schedule: &'k Schedule, readers: &Readers) -> Option<Times<'k>> {
         let first = schedule.times.first()?;
         let n = readers.space().ends().len() + 1;
         let is_whole = kernel.stmts().iter().all(|stmt| stmt.iters.len() == n);

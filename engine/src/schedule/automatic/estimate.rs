@@ -9,6 +9,7 @@
 
 mod blocks;
 mod planes;
+mod shares;
 mod skewed;
 mod turned;
 
@@ -22,10 +23,10 @@ use crate::schedule::automatic::chains::{Chains, chains};
 use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::planes::Planes;
+use crate::schedule::automatic::estimate::shares::{MOST_COMPONENTS, STRIP_NS, Share, in_boxes};
 use crate::schedule::automatic::short_rows::go_on;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::schedule::automatic::strides::{FEW_APART, MOST_PACE, Strided, Strides, box_of, length};
-use crate::sets::boxes::{IntBox, boxes_of};
 pub(super) use blocks::Block;
 pub(super) use skewed::Tile;
 
@@ -56,8 +57,6 @@ const STEPS_OF_A_CALL: f64 = 100.0;
 const CALL_NS: f64 = 25e6;
 /// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
 const INSTRUCTION_NS: f64 = 0.1;
-/// Components of a cell, at most: colours with their opacity, numbers with two or three parts.
-const MOST_COMPONENTS: f64 = 4.0;
 /// The part of all instances, one in this many, whose rows are of components that do not go on, from which on that counts:
 /// those at borders may be less. Shows in `run blur-rgb-u8 --schedule auto --threads 1`, which has 0.7 of its speed in
 /// lanes along pixels.
@@ -70,13 +69,6 @@ const PARTS_NS: f64 = 700.0;
 /// The same for a front of the tiles of bands, or of steps at once, each of which needs what other threads have just
 /// written. Shows in `bench --suite paper --part table-2-lines`.
 const FRONT_NS: f64 = 4000.0;
-/// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
-const STRIP_NS: f64 = 20.0;
-/// The same of a single cell, which mostly runs with the row that it ends. With much less, planes of 60 by 60 have no
-/// tiles on two threads, at half their speed; with as much as for other strips, cubes have rows where blocks are 1.3
-/// times as fast. Shows in `run heat-2d-5pt --schedule auto --threads 2 --set N=60` and `run heat-3d-7pt --schedule auto
-/// --threads 1 --set N=200`.
-const SINGLE_NS: f64 = 12.0;
 /// Nanoseconds of a strip more in a row of a line, with its ends, which are no whole vectors. Shows in
 /// `run heat-1d --schedule rows`, of N = 2048 and 8192.
 const CUT_NS: f64 = 30.0;
@@ -178,26 +170,6 @@ pub(super) struct Sweep {
     pub(super) barriers: usize,
     /// Whether each step takes the place of the one before although iterations run at once.
     pub(super) is_in_place: bool,
-}
-
-/// What a statement computes in a step.
-struct Share {
-    points: f64,
-    /// Nanoseconds on one thread.
-    work: f64,
-    /// Of these, what it takes to begin strips.
-    begun: f64,
-    /// How many cells its rows have.
-    cells: f64,
-    /// Whether its rows, of a few cells, go on from one to the next.
-    is_one_strip: bool,
-}
-
-impl Share {
-    /// Whether its rows are of components that do not go on.
-    fn is_of_components(&self) -> bool {
-        !self.is_one_strip && (2.0..=MOST_COMPONENTS).contains(&self.cells)
-    }
 }
 
 impl Workload {
@@ -536,33 +508,6 @@ impl Workload {
 fn overlapped(parts: &[f64]) -> f64 {
     let longest = parts.iter().copied().fold(0.0, f64::max);
     longest + (parts.iter().sum::<f64>() - longest) * SHOWING
-}
-
-/// Instances of a step and nanoseconds of beginning strips of them, where a domain is made of boxes: that of a border is
-/// no whole field. Iterators from `first` on are those of space, rows go along `row`. All rows of the dimension next to the
-/// last one may be one strip.
-fn in_boxes(
-    stmt: &Stmt,
-    (first, row): (usize, Option<&Affine>),
-    is_one_strip: bool,
-    params: &[i64],
-) -> Option<(f64, f64)> {
-    let values: Vec<Affine> = params.iter().copied().map(Affine::constant).collect();
-    let domain = stmt.domain.map(&|e| e.substitute_params(&values)).ok()?;
-    let boxed = boxes_of(&domain, stmt.iters.len()).filter(|boxed| boxed.rest.is_empty())?;
-    let mut order: Vec<usize> = (first..stmt.iters.len()).collect();
-    if let Some(at) = order.iter().rposition(|&iter| row.is_some_and(|row| row.iter_coefficient(iter) != 0)) {
-        order[at..].rotate_left(1);
-    }
-    let lengths = |part: &IntBox| order.iter().map(|&iter| length(part.ranges()[iter])).collect::<Vec<f64>>();
-    let points = |lengths: &[f64]| lengths.iter().product::<f64>();
-    let all: Vec<Vec<f64>> = boxed.boxes.iter().map(lengths).collect();
-    let begun = |part: &[f64]| match part {
-        [before @ .., _, _] if is_one_strip => points(before) * STRIP_NS,
-        [before @ .., last] => points(before) * if *last > 1.0 { STRIP_NS } else { SINGLE_NS },
-        [] => STRIP_NS,
-    };
-    Some((all.iter().map(|part| points(part)).sum(), all.iter().map(|part| begun(part)).sum()))
 }
 
 /// Nanoseconds of an instance in lanes.
