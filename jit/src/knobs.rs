@@ -173,6 +173,9 @@ pub(crate) struct Cycles {
     /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set
     /// T=200 --schedule rows --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_load: f64,
+    /// Whether that is so, too, of a strip whose stores are non-temporal. Shows in `bench --kernel blur-interleaved-f32
+    /// --set N=8192 --schedule auto --threads 1`, whose vectors have half the size for it.
+    pub(crate) streams_wait: bool,
     /// Whether the processor by itself follows a single row as well as when software prefetches it. Measured by
     /// `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
     pub(crate) follows_rows: bool,
@@ -211,6 +214,7 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     unaligned_load: 0.75,
     split_load: 2.0,
     waiting_load: 4.0,
+    streams_wait: false,
     follows_rows: true,
     loop_end: 1.0,
     aligning: 20.0,
@@ -225,7 +229,9 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
 pub(crate) const WHOLE_CYCLES: Cycles =
     Cycles { whole: 1.0, shift: 0.5, stores_beside_loads: true, split_load: 1.5, waiting_load: 1.5, ..HALVES_CYCLES };
 
-/// AMD's Zen 5, of servers and desktops: the same, but that lines which come from memory hold each other up, less than in
-/// halves, and that a row is faster with prefetches even if it is the only one. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
+/// AMD's Zen 5, of servers and desktops: the same, but that lines which come from memory hold each other up, less than
+/// in halves but also where stores go past the caches, and that a row is faster with prefetches even if it is the only
+/// one. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
 /// N=4000 --set T=50 --schedule rows --threads 1`, whose vectors have half the size for it.
-pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles { waiting_load: 3.2, follows_rows: false, ..WHOLE_CYCLES };
+pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles =
+    Cycles { waiting_load: 3.2, streams_wait: true, follows_rows: false, ..WHOLE_CYCLES };

@@ -10,7 +10,7 @@
 //! 256 bits every other time. So there 512 bits pay where a strip computes at least twice as often as it moves, and else
 //! 256. Loads of whole lines that wait for the second-level cache hold each other up there, where loads of half lines do
 //! not: a strip whose rows come from memory, and whose stores go to caches, has to compute more for 512 bits. Where
-//! units take 512 bits whole, these nearly always pay. Copies save loop ends and cost code. Strips of known length also
+//! units take 512 bits whole, these nearly always pay; on Zen 5 not where rows come from memory, wherever stores go. Copies save loop ends and cost code. Strips of known length also
 //! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads
 //! share vectors where that is estimated to be faster, all of them or those alone that the strip has stored; a strip
 //! whose stores stream waits for memory, not for ports, and shifts only add to it.
@@ -38,6 +38,7 @@ use super::load_sharing::Row;
 use super::pipelining::Pipelined;
 use super::prefetch::prefetched;
 use super::shape::{Features, LINE_BYTES, Number, Shape};
+use super::strided::Apart;
 use crate::knobs::{Cycles, NARROWER_FACTOR, SHARING_FACTOR, UNROLLED_OPERATIONS};
 use crate::listing::{RegisterUse, StripListing};
 use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
@@ -146,8 +147,8 @@ fn in_shape<'a>(
     let aligned_stores = stores.filter(|stores| length >= stores.least(shape));
     let is_aligned = aligned_stores.is_some();
     let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options).is_some();
-    let is_cold = !streams && facts.strip.streams.iter().any(is_ahead);
     let cycles = options.units.cycles();
+    let is_cold = (!streams || cycles.streams_wait) && facts.strip.streams.iter().any(is_ahead);
     let placement = Placement { is_aligned, is_cold, fetched_lines };
     let block = |each: &Sequence| Block::new(&body, each, placement, cycles);
     if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block) {
@@ -269,7 +270,7 @@ impl WideStrip<'_> {
 struct Placement {
     /// Whether stores begin with a line.
     is_aligned: bool,
-    /// Whether rows come from memory, and results do not go past the caches.
+    /// Whether rows come from memory, so that loads of whole lines wait.
     is_cold: bool,
     /// Lines that a block writes and fetches, as its stores cannot be non-temporal.
     fetched_lines: f64,
@@ -287,12 +288,20 @@ impl Block {
     /// A block of these instructions.
     fn new(body: &Body<'_>, each: &Sequence, placement: Placement, cycles: &Cycles) -> Self {
         let (mut arithmetic, mut loads, mut stores) = (0.0, 0.0, 0.0);
+        let mut windows = ColdWindows::new(body, placement, cycles);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
             let factor = cycles.width_factor(body.shape.bytes_of(number));
             if let Some((wider, instructions)) = converts(body, inst, number).filter(|_| body.shape.is_mixed) {
                 arithmetic += instructions * cycles.operation * cycles.width_factor(body.shape.bytes_of(wider));
+            }
+            if let Inst::Load { from: Memory::Cell(stream), .. } = *inst
+                && let Some((picks, lines)) = windows.read(stream)
+            {
+                arithmetic += picks;
+                loads += lines;
+                continue;
             }
             let moved = match *inst {
                 Inst::Load { from: Memory::Cell(stream), .. } | Inst::Store { stream, .. } => body.apart(stream),
@@ -320,6 +329,36 @@ impl Block {
         let busiest = f64::max(arithmetic, memory) + placement.fetched_lines * cycles.fetched_line;
         let decoding = each.len() as f64 / cycles.decoded;
         Block { instructions: each.len(), cycles: f64::max(busiest, decoding) }
+    }
+}
+
+/// Windows in memory that cells which are apart are picked out of. Their lines wait as whole ones do.
+struct ColdWindows<'b> {
+    body: &'b Body<'b>,
+    cycles: &'b Cycles,
+    /// Whether there are any.
+    is_cold: bool,
+    /// Those that several streams share, and that the block has read.
+    read: Vec<usize>,
+}
+
+impl<'b> ColdWindows<'b> {
+    fn new(body: &'b Body<'b>, placement: Placement, cycles: &'b Cycles) -> Self {
+        ColdWindows { body, cycles, is_cold: placement.is_cold, read: Vec::new() }
+    }
+
+    /// Cycles of a load, to pick cells and to read lines, if it is out of such a window.
+    fn read(&mut self, stream: usize) -> Option<(f64, f64)> {
+        let Apart::Window(own) = self.body.apart(stream).filter(|_| self.is_cold)? else { return None };
+        let shared = self.body.shared_windows.iter().position(|shared| shared.of(stream).is_some());
+        let window = shared.and_then(|at| self.body.shared_windows[at].of(stream)).unwrap_or(own);
+        let lines = if shared.is_some_and(|at| self.read.contains(&at)) { 0 } else { window.vectors() };
+        self.read.extend(shared);
+        let is_whole = block_bytes(self.body, stream) == LINE_BYTES;
+        let line = if is_whole { self.cycles.waiting_load } else { self.cycles.load * self.cycles.whole };
+        // Numbers of cells, and one instruction for two vectors, then for each further one.
+        let picks = (window.vectors() - 1).max(1) as f64;
+        Some((picks * self.cycles.operation, picks * self.cycles.load + lines as f64 * line))
     }
 }
 
@@ -428,18 +467,24 @@ fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64
     (from != to).then_some((wider, instructions))
 }
 
+/// Bytes of a stream's cells in a block.
+fn block_bytes(body: &Body<'_>, stream: usize) -> i64 {
+    body.shape.lanes() * body.addresses[stream].element.bytes() as i64
+}
+
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
 fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> f64 {
     let aligned = cycles.load * cycles.width_factor(body.shape.bytes_of(number));
-    let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
-        Memory::Cell(stream) | Memory::NextCell(stream) if placement.is_cold && bytes(stream) == LINE_BYTES => {
+        Memory::Cell(stream) | Memory::NextCell(stream)
+            if placement.is_cold && block_bytes(body, stream) == LINE_BYTES =>
+        {
             cycles.waiting_load
         }
         Memory::NextCell(_) if placement.is_aligned => aligned,
-        Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
+        Memory::Cell(stream) | Memory::NextCell(stream) => match block_bytes(body, stream) {
             LINE_BYTES => cycles.split_load,
             _ => cycles.unaligned_load,
         },

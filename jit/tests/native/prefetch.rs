@@ -1,7 +1,7 @@
 //! Strips that read several rows prefetch cells that come from memory; others do so where the processor does not follow
 //! a single row as well.
 
-use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, VectorUnits, compile};
+use crease_jit::{CompileOptions, Isa, IsaChoice, NonTemporal, Prefetch, VectorUnits, compile};
 use crease_program::Program;
 
 use super::harness::agree;
@@ -81,19 +81,37 @@ fn what_is_called_for_beyond_a_buffer_does_no_harm() {
     agree(&program.to_string(), &[], &[], &[1, 2, 8]);
 }
 
-/// Bits of the vectors of sums over rows from memory, where units take 512 bits in halves or whole; none on machines
-/// without AVX-512.
-fn vector_bits(units: VectorUnits) -> Option<u32> {
+/// Bits of the vectors of a program's strips, whose rows come from memory, where units take 512 bits in halves or whole, and stores go to
+/// caches or past them; none on machines without AVX-512.
+fn vector_bits(text: &str, units: VectorUnits, non_temporal: NonTemporal) -> Option<u32> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
-    let mut program = Program::parse(&sums(6, 1 << 14, &[0, 1, 2])).unwrap();
+    let mut program = Program::parse(text).unwrap();
     assert!(program.mark_cold(&[], 100_000) > 0);
-    let compiled = compile(&verified(&program), &CompileOptions::default().units(units)).unwrap();
+    let options = CompileOptions::default().units(units).non_temporal(non_temporal);
+    let compiled = compile(&verified(&program), &options).unwrap();
     compiled.strips().iter().map(|strip| strip.vector_bits).max()
 }
 
-/// Loads of whole lines that wait for memory hold each other up in halves alone.
+/// Loads of whole lines that wait for memory hold each other up in halves, and where units take them whole in caches.
 #[test]
 fn rows_from_memory_run_in_vectors_that_do_not_hold_each_other_up() {
-    let found = [VectorUnits::Halves, VectorUnits::Whole].map(vector_bits);
-    assert!(found == [None; 2] || found == [Some(256), Some(512)], "{found:?}");
+    let text = sums(6, 1 << 14, &[0, 1, 2]);
+    for (units, expected) in [
+        (VectorUnits::Halves, [Some(256), Some(512)]),
+        (VectorUnits::Whole, [Some(512); 2]),
+        (VectorUnits::WholeInCaches, [Some(256); 2]),
+    ] {
+        let found = [NonTemporal::Never, NonTemporal::Always].map(|stores| vector_bits(&text, units, stores));
+        assert!(found == [None; 2] || found == expected, "{units}: {found:?}");
+    }
+}
+
+/// So do the lines that every second cell is picked out of.
+#[test]
+fn windows_in_memory_are_read_in_vectors_that_do_not_hold_each_other_up() {
+    let text = sums(2, 1 << 14, &[0, 1, 2]).replace(", ring 16384, stride 1", ", stride 2");
+    for (units, expected) in [(VectorUnits::Whole, Some(512)), (VectorUnits::WholeInCaches, Some(256))] {
+        let found = vector_bits(&text, units, NonTemporal::Never);
+        assert!(found.is_none() || found == expected, "{units}: {found:?}");
+    }
 }
