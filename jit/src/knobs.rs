@@ -176,6 +176,13 @@ pub(crate) struct Cycles {
     /// Whether that is so, too, of a strip whose stores are non-temporal. Shows in `bench --kernel blur-interleaved-f32
     /// --set N=8192 --schedule auto --threads 1`, whose vectors have half the size for it.
     pub(crate) streams_wait: bool,
+    /// For all waiting loads of a block, at most, for each line of it that comes from memory, where stores go to caches:
+    /// of what is computed between two such lines some hides them. Shows in `run heat-3d-27pt --set N=192 --set T=16
+    /// --schedule "rows split(y 4) interchange(y, x)" --threads 1`, whose vectors are whole lines for it.
+    pub(crate) waiting_line: f64,
+    /// The same where stores go past the caches. Shows in `bench --kernel unsharp-mask-f32 --schedule auto --threads 1`,
+    /// whose vectors have half the size for it.
+    pub(crate) waiting_line_streaming: f64,
     /// Whether the processor by itself follows a single row as well as when software prefetches it. Measured by
     /// `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
     pub(crate) follows_rows: bool,
@@ -215,6 +222,8 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     split_load: 2.0,
     waiting_load: 4.0,
     streams_wait: false,
+    waiting_line: f64::INFINITY,
+    waiting_line_streaming: f64::INFINITY,
     follows_rows: true,
     loop_end: 1.0,
     aligning: 20.0,
@@ -230,8 +239,14 @@ pub(crate) const WHOLE_CYCLES: Cycles =
     Cycles { whole: 1.0, shift: 0.5, stores_beside_loads: true, split_load: 1.5, waiting_load: 1.5, ..HALVES_CYCLES };
 
 /// AMD's Zen 5, of servers and desktops: the same, but that lines which come from memory hold each other up, less than
-/// in halves but also where stores go past the caches, and that a row is faster with prefetches even if it is the only
-/// one. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
+/// in halves and where more is computed between two of them, but also where stores go past the caches, and that a row is
+/// faster with prefetches even if it is the only one. Shows in `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, and in `run heat-2d-5pt --set
 /// N=4000 --set T=50 --schedule rows --threads 1`, whose vectors have half the size for it.
-pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles =
-    Cycles { waiting_load: 3.2, streams_wait: true, follows_rows: false, ..WHOLE_CYCLES };
+pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles {
+    waiting_load: 3.2,
+    streams_wait: true,
+    waiting_line: 14.0,
+    waiting_line_streaming: 26.0,
+    follows_rows: false,
+    ..WHOLE_CYCLES
+};

@@ -36,7 +36,7 @@ use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
 use super::pipelining::Pipelined;
-use super::prefetch::prefetched;
+use super::prefetch::{Ahead, prefetched};
 use super::shape::{Features, LINE_BYTES, Number, Shape};
 use super::strided::Apart;
 use crate::knobs::{Cycles, NARROWER_FACTOR, SHARING_FACTOR, UNROLLED_OPERATIONS};
@@ -149,7 +149,9 @@ fn in_shape<'a>(
     let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options).is_some();
     let cycles = options.units.cycles();
     let is_cold = (!streams || cycles.streams_wait) && facts.strip.streams.iter().any(is_ahead);
-    let placement = Placement { is_aligned, is_cold, fetched_lines };
+    let line = if streams { cycles.waiting_line_streaming } else { cycles.waiting_line };
+    let most_waiting = if is_cold { Ahead::new(facts, &body, options).rows(&body) as f64 * line } else { 0.0 };
+    let placement = Placement { is_aligned, is_cold, most_waiting, fetched_lines };
     let block = |each: &Sequence| Block::new(&body, each, placement, cycles);
     if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block) {
         allocation = other;
@@ -272,6 +274,8 @@ struct Placement {
     is_aligned: bool,
     /// Whether rows come from memory, so that loads of whole lines wait.
     is_cold: bool,
+    /// Cycles that these take of a block together, at most, if they take less without waiting.
+    most_waiting: f64,
     /// Lines that a block writes and fetches, as its stores cannot be non-temporal.
     fetched_lines: f64,
 }
@@ -287,7 +291,7 @@ struct Block {
 impl Block {
     /// A block of these instructions.
     fn new(body: &Body<'_>, each: &Sequence, placement: Placement, cycles: &Cycles) -> Self {
-        let (mut arithmetic, mut loads, mut stores) = (0.0, 0.0, 0.0);
+        let (mut arithmetic, mut loads, mut stores, mut waiting) = (0.0, 0.0, 0.0, 0.0);
         let mut windows = ColdWindows::new(body, placement, cycles);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
@@ -297,10 +301,11 @@ impl Block {
                 arithmetic += instructions * cycles.operation * cycles.width_factor(body.shape.bytes_of(wider));
             }
             if let Inst::Load { from: Memory::Cell(stream), .. } = *inst
-                && let Some((picks, lines)) = windows.read(stream)
+                && let Some((picks, load)) = windows.read(stream)
             {
                 arithmetic += picks;
-                loads += lines;
+                loads += load.cycles;
+                waiting += load.waiting;
                 continue;
             }
             let moved = match *inst {
@@ -322,9 +327,15 @@ impl Block {
             };
             match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => stores += factor * cycles.store,
-                _ => loads += inst.reads().map_or(0.0, |from| load_cycles(body, from, number, placement, cycles)),
+                _ => {
+                    let load = inst.reads().map_or(Load::default(), |from| load(body, from, number, placement, cycles));
+                    loads += load.cycles;
+                    waiting += load.waiting;
+                }
             }
         }
+        let waiting = waiting.min((placement.most_waiting - loads).max(0.0));
+        let loads = loads + waiting;
         let memory = if cycles.stores_beside_loads { f64::max(loads, stores) } else { loads + stores };
         let busiest = f64::max(arithmetic, memory) + placement.fetched_lines * cycles.fetched_line;
         let decoding = each.len() as f64 / cycles.decoded;
@@ -347,18 +358,20 @@ impl<'b> ColdWindows<'b> {
         ColdWindows { body, cycles, is_cold: placement.is_cold, read: Vec::new() }
     }
 
-    /// Cycles of a load, to pick cells and to read lines, if it is out of such a window.
-    fn read(&mut self, stream: usize) -> Option<(f64, f64)> {
+    /// Cycles to pick cells, and to read lines, if a load is out of such a window.
+    fn read(&mut self, stream: usize) -> Option<(f64, Load)> {
         let Apart::Window(own) = self.body.apart(stream).filter(|_| self.is_cold)? else { return None };
         let shared = self.body.shared_windows.iter().position(|shared| shared.of(stream).is_some());
         let window = shared.and_then(|at| self.body.shared_windows[at].of(stream)).unwrap_or(own);
-        let lines = if shared.is_some_and(|at| self.read.contains(&at)) { 0 } else { window.vectors() };
+        let is_read = shared.is_some_and(|at| self.read.contains(&at));
         self.read.extend(shared);
+        let lines = if is_read { 0.0 } else { window.vectors() as f64 };
+        let line = self.cycles.load * self.cycles.whole;
         let is_whole = block_bytes(self.body, stream) == LINE_BYTES;
-        let line = if is_whole { self.cycles.waiting_load } else { self.cycles.load * self.cycles.whole };
+        let waiting = if is_whole { lines * (self.cycles.waiting_load - line) } else { 0.0 };
         // Numbers of cells, and one instruction for two vectors, then for each further one.
         let picks = (window.vectors() - 1).max(1) as f64;
-        Some((picks * self.cycles.operation, picks * self.cycles.load + lines as f64 * line))
+        Some((picks * self.cycles.operation, Load { cycles: picks * self.cycles.load + lines * line, waiting }))
     }
 }
 
@@ -472,17 +485,20 @@ fn block_bytes(body: &Body<'_>, stream: usize) -> i64 {
     body.shape.lanes() * body.addresses[stream].element.bytes() as i64
 }
 
-/// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
-/// mostly aligned where stores are.
-fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> f64 {
+/// What a load takes, if only the ports to memory counted: two lines in a cycle.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// Of what is at hand.
+    cycles: f64,
+    /// What it waits more, as its line comes from memory.
+    waiting: f64,
+}
+
+/// A load. What begins in the middle of a row is mostly aligned where stores are.
+fn load(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> Load {
     let aligned = cycles.load * cycles.width_factor(body.shape.bytes_of(number));
-    match from {
+    let at_hand = match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
-        Memory::Cell(stream) | Memory::NextCell(stream)
-            if placement.is_cold && block_bytes(body, stream) == LINE_BYTES =>
-        {
-            cycles.waiting_load
-        }
         Memory::NextCell(_) if placement.is_aligned => aligned,
         Memory::Cell(stream) | Memory::NextCell(stream) => match block_bytes(body, stream) {
             LINE_BYTES => cycles.split_load,
@@ -490,5 +506,11 @@ fn load_cycles(body: &Body<'_>, from: Memory, number: Number, placement: Placeme
         },
         Memory::Constant(_) => cycles.load,
         Memory::Slot(_) => aligned,
-    }
+    };
+    let waits = match from {
+        Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => false,
+        Memory::Cell(stream) | Memory::NextCell(stream) => placement.is_cold && block_bytes(body, stream) == LINE_BYTES,
+        Memory::Constant(_) | Memory::Slot(_) => false,
+    };
+    Load { cycles: at_hand, waiting: if waits { cycles.waiting_load - at_hand } else { 0.0 } }
 }

@@ -88,6 +88,12 @@ impl Ahead {
         Ahead { rows, is_block: false, called: HashSet::new() }
     }
 
+    /// How many rows are prefetched.
+    pub(crate) fn rows(&self, body: &Body<'_>) -> usize {
+        let row = |(stream, row): (usize, &Option<Row>)| Some((body.addresses[stream].pointer, row.as_ref()?.first));
+        self.rows.iter().enumerate().filter_map(row).collect::<HashSet<_>>().len()
+    }
+
     /// A block begins, `copy` vectors after the iteration.
     pub(crate) fn begin(&mut self, extent: Extent, copy: i64) {
         self.is_block = matches!(extent, Extent::Whole | Extent::Aligned);
