@@ -54,7 +54,7 @@ use crate::schedule::automatic::chains::are_wanted_apart;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Estimate, Tile, Workload};
 use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
-use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
+use crate::schedule::automatic::passes::{MOST_OF_A_SWEEP_LEFT, ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::restart::in_call;
@@ -115,9 +115,18 @@ pub(super) fn candidates(
             false => (workload.clone().with_work_left(left), Passes { dim, left: 1.0 }),
         }))
     };
+    let nanoseconds = |found: &Found| found.as_ref().ok()?.as_ref().map(|found| found.estimate.nanoseconds);
+    let pays = |of_rows: &Found, plain: &Option<f64>| match (nanoseconds(of_rows), plain) {
+        (Some(of_rows), Some(plain)) => of_rows <= plain * MOST_OF_A_SWEEP_LEFT,
+        _ => true,
+    };
+    let plain = [nanoseconds(&found[0]), nanoseconds(&found[1])];
     if let Some((workload, passes)) = &in_passes(shapes.last().saturating_sub(1))? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
-        found.extend([shapes.rows(false), shapes.rows(true)]);
+        let of_rows = [false, true].map(|is_parallel| shapes.rows(is_parallel));
+        found.extend(
+            of_rows.into_iter().zip(&plain).filter(|(of_rows, plain)| pays(of_rows, plain)).map(|(rows, _)| rows),
+        );
         found.extend([shapes.skewed(None), shapes.skewed(Some(AtOnce::Bands)), shapes.pipelined()]);
     }
     if let Some((workload, passes)) = &in_passes(shapes.outer())? {
