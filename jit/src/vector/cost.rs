@@ -6,14 +6,15 @@
 //! Registers are assigned for each width, as spills count; where there are any, [`few_alive`](super::few_alive) is
 //! tried, and of both orders the one with fewer instructions is taken. A block takes as long as what is busiest:
 //! arithmetic units, ports to memory, or the decoders. Of processors that take 512 bits in halves there are two units
-//! for 256 bits or one for 512, and a load that is not aligned with the stores takes two lines at 512 bits always and at
-//! 256 bits every other time. So there 512 bits pay where a strip computes at least twice as often as it moves, and else
-//! 256. Loads of whole lines that wait for the second-level cache hold each other up there, where loads of half lines do
-//! not: a strip whose rows come from memory, and whose stores go to caches, has to compute more for 512 bits. Where
-//! units take 512 bits whole, these nearly always pay; on Zen 5 not where rows come from memory, wherever stores go. Copies save loop ends and cost code. Strips of known length also
-//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads
-//! share vectors where that is estimated to be faster, all of them or those alone that the strip has stored; a strip
-//! whose stores stream waits for memory, not for ports, and shifts only add to it.
+//! for 256 bits or one for 512, and a load that is not aligned with the stores takes two lines at 512 bits always and
+//! at 256 bits every other time. So there 512 bits pay where a strip computes at least twice as often as it moves, and
+//! else 256. Loads of whole lines that wait for the second-level cache hold each other up there, where loads of half
+//! lines do not: a strip whose rows come from memory, and whose stores go to caches, has to compute more for 512 bits.
+//! Where units take 512 bits whole, these nearly always pay; on Zen 5 not where little is computed for each line that
+//! comes from memory, wherever stores go. Copies save loop ends and cost code. Strips of known length also count what
+//! is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads share
+//! vectors where that is estimated to be faster, all of them or those alone that the strip has stored; a strip whose
+//! stores stream waits for memory, not for ports, and shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
