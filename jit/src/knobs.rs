@@ -173,15 +173,12 @@ pub(crate) struct Cycles {
     /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set
     /// T=200 --schedule rows --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_load: f64,
-    /// Whether that is so, too, of a strip whose stores are non-temporal. Shows in `bench --kernel blur-interleaved-f32
-    /// --set N=8192 --schedule auto --threads 1`, whose vectors have half the size for it.
-    pub(crate) streams_wait: bool,
-    /// For all waiting loads of a block, at most, for each line of it that comes from memory, where stores go to caches:
-    /// of what is computed between two such lines some hides them. Shows in `run heat-3d-27pt --set N=192 --set T=16
+    /// For all waiting loads of a block, at most, for each row of it that comes from memory, where stores go to caches: of
+    /// what is computed between two such lines some hides them. Shows in `run heat-3d-27pt --set N=192 --set T=16
     /// --schedule "rows split(y 4) interchange(y, x)" --threads 1`, whose vectors are whole lines for it.
     pub(crate) waiting_line: f64,
-    /// The same where stores go past the caches. Shows in `bench --kernel unsharp-mask-f32 --schedule auto --threads 1`,
-    /// whose vectors have half the size for it.
+    /// The same where stores go past the caches; 0 if loads wait for none there. Shows in `bench --kernel
+    /// unsharp-mask-f32 --schedule auto --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_line_streaming: f64,
     /// Whether the processor by itself follows a single row as well as when software prefetches it. Measured by
     /// `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
@@ -221,9 +218,8 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     unaligned_load: 0.75,
     split_load: 2.0,
     waiting_load: 4.0,
-    streams_wait: false,
     waiting_line: f64::INFINITY,
-    waiting_line_streaming: f64::INFINITY,
+    waiting_line_streaming: 0.0,
     follows_rows: true,
     loop_end: 1.0,
     aligning: 20.0,
@@ -248,7 +244,6 @@ pub(crate) const WHOLE_CYCLES: Cycles =
 pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles {
     operation: 0.43,
     waiting_load: 3.2,
-    streams_wait: true,
     waiting_line: 14.0,
     waiting_line_streaming: 26.0,
     follows_rows: false,

@@ -149,10 +149,10 @@ fn in_shape<'a>(
     let is_aligned = aligned_stores.is_some();
     let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options).is_some();
     let cycles = options.units.cycles();
-    let is_cold = (!streams || cycles.streams_wait) && facts.strip.streams.iter().any(is_ahead);
     let line = if streams { cycles.waiting_line_streaming } else { cycles.waiting_line };
+    let is_cold = line > 0.0 && facts.strip.streams.iter().any(is_ahead);
     let most_waiting = if is_cold { Ahead::new(facts, &body, options).rows(&body) as f64 * line } else { 0.0 };
-    let placement = Placement { is_aligned, is_cold, most_waiting, fetched_lines };
+    let placement = Placement { is_aligned, most_waiting, fetched_lines };
     let block = |each: &Sequence| Block::new(&body, each, placement, cycles);
     if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block) {
         allocation = other;
@@ -273,9 +273,8 @@ impl WideStrip<'_> {
 struct Placement {
     /// Whether stores begin with a line.
     is_aligned: bool,
-    /// Whether rows come from memory, so that loads of whole lines wait.
-    is_cold: bool,
-    /// Cycles that these take of a block together, at most, if they take less without waiting.
+    /// Cycles that loads of whole lines take of a block together, at most, as rows come from memory, if they take less
+    /// without waiting; 0 if none do.
     most_waiting: f64,
     /// Lines that a block writes and fetches, as its stores cannot be non-temporal.
     fetched_lines: f64,
@@ -293,7 +292,7 @@ impl Block {
     /// A block of these instructions.
     fn new(body: &Body<'_>, each: &Sequence, placement: Placement, cycles: &Cycles) -> Self {
         let (mut arithmetic, mut loads, mut stores, mut waiting) = (0.0, 0.0, 0.0, 0.0);
-        let mut windows = ColdWindows::new(body, placement, cycles);
+        let mut windows = Windows { body, cycles, read: Vec::new() };
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
@@ -329,7 +328,9 @@ impl Block {
             match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => stores += factor * cycles.store,
                 _ => {
-                    let load = inst.reads().map_or(Load::default(), |from| load(body, from, number, placement, cycles));
+                    let load = inst
+                        .reads()
+                        .map_or(Load::default(), |from| load(body, from, number, placement.is_aligned, cycles));
                     loads += load.cycles;
                     waiting += load.waiting;
                 }
@@ -344,24 +345,18 @@ impl Block {
     }
 }
 
-/// Windows in memory that cells which are apart are picked out of. Their lines wait as whole ones do.
-struct ColdWindows<'b> {
+/// Windows that cells which are apart are picked out of; those that several streams share are read once a block.
+struct Windows<'b> {
     body: &'b Body<'b>,
     cycles: &'b Cycles,
-    /// Whether there are any.
-    is_cold: bool,
-    /// Those that several streams share, and that the block has read.
+    /// Those that are shared and that the block has read.
     read: Vec<usize>,
 }
 
-impl<'b> ColdWindows<'b> {
-    fn new(body: &'b Body<'b>, placement: Placement, cycles: &'b Cycles) -> Self {
-        ColdWindows { body, cycles, is_cold: placement.is_cold, read: Vec::new() }
-    }
-
-    /// Cycles to pick cells, and to read lines, if a load is out of such a window.
+impl<'b> Windows<'b> {
+    /// Cycles to pick the cells of a stream, and to read lines, if they are in a window.
     fn read(&mut self, stream: usize) -> Option<(f64, Load)> {
-        let Apart::Window(own) = self.body.apart(stream).filter(|_| self.is_cold)? else { return None };
+        let Apart::Window(own) = self.body.apart(stream)? else { return None };
         let shared = self.body.shared_windows.iter().position(|shared| shared.of(stream).is_some());
         let window = shared.and_then(|at| self.body.shared_windows[at].of(stream)).unwrap_or(own);
         let is_read = shared.is_some_and(|at| self.read.contains(&at));
@@ -491,16 +486,16 @@ fn block_bytes(body: &Body<'_>, stream: usize) -> i64 {
 struct Load {
     /// Of what is at hand.
     cycles: f64,
-    /// What it waits more, as its line comes from memory.
+    /// What it waits more, if its line comes from memory.
     waiting: f64,
 }
 
 /// A load. What begins in the middle of a row is mostly aligned where stores are.
-fn load(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cycles: &Cycles) -> Load {
+fn load(body: &Body<'_>, from: Memory, number: Number, is_aligned: bool, cycles: &Cycles) -> Load {
     let aligned = cycles.load * cycles.width_factor(body.shape.bytes_of(number));
     let at_hand = match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
-        Memory::NextCell(_) if placement.is_aligned => aligned,
+        Memory::NextCell(_) if is_aligned => aligned,
         Memory::Cell(stream) | Memory::NextCell(stream) => match block_bytes(body, stream) {
             LINE_BYTES => cycles.split_load,
             _ => cycles.unaligned_load,
@@ -508,10 +503,7 @@ fn load(body: &Body<'_>, from: Memory, number: Number, placement: Placement, cyc
         Memory::Constant(_) => cycles.load,
         Memory::Slot(_) => aligned,
     };
-    let waits = match from {
-        Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => false,
-        Memory::Cell(stream) | Memory::NextCell(stream) => placement.is_cold && block_bytes(body, stream) == LINE_BYTES,
-        Memory::Constant(_) | Memory::Slot(_) => false,
-    };
+    let waits = matches!(from, Memory::Cell(stream) | Memory::NextCell(stream)
+        if body.addresses[stream].stride != Some(0) && block_bytes(body, stream) == LINE_BYTES);
     Load { cycles: at_hand, waiting: if waits { cycles.waiting_load - at_hand } else { 0.0 } }
 }

@@ -81,8 +81,8 @@ fn what_is_called_for_beyond_a_buffer_does_no_harm() {
     agree(&program.to_string(), &[], &[], &[1, 2, 8]);
 }
 
-/// Bits of the vectors of a program's strips, whose rows come from memory, where units take 512 bits in halves or whole, and stores go to
-/// caches or past them; none on machines without AVX-512.
+/// Bits of the vectors of a program's strips, whose rows come from memory, where units take 512 bits in halves or whole,
+/// and stores go to caches or past them; none on machines without AVX-512.
 fn vector_bits(text: &str, units: VectorUnits, non_temporal: NonTemporal) -> Option<u32> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
     let mut program = Program::parse(text).unwrap();

@@ -116,17 +116,19 @@ pub(super) fn candidates(
         }))
     };
     let nanoseconds = |found: &Found| found.as_ref().ok()?.as_ref().map(|found| found.estimate.nanoseconds);
-    let pays = |of_rows: &Found, plain: &Option<f64>| match (nanoseconds(of_rows), plain) {
-        (Some(of_rows), Some(plain)) => of_rows <= plain * MOST_OF_A_SWEEP_LEFT,
+    let pays = |rows: &Found, plain: Option<f64>| match (nanoseconds(rows), plain) {
+        (Some(rows), Some(plain)) => rows <= plain * MOST_OF_A_SWEEP_LEFT,
         _ => true,
     };
     let plain = [nanoseconds(&found[0]), nanoseconds(&found[1])];
     if let Some((workload, passes)) = &in_passes(shapes.last().saturating_sub(1))? {
         let shapes = Shapes { workload, passes: Some(*passes), ..shapes };
-        let of_rows = [false, true].map(|is_parallel| shapes.rows(is_parallel));
-        found.extend(
-            of_rows.into_iter().zip(&plain).filter(|(of_rows, plain)| pays(of_rows, plain)).map(|(rows, _)| rows),
-        );
+        for (is_parallel, plain) in [false, true].into_iter().zip(plain) {
+            let rows = shapes.rows(is_parallel);
+            if pays(&rows, plain) {
+                found.push(rows);
+            }
+        }
         found.extend([shapes.skewed(None), shapes.skewed(Some(AtOnce::Bands)), shapes.pipelined()]);
     }
     if let Some((workload, passes)) = &in_passes(shapes.outer())? {
