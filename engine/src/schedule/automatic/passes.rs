@@ -19,7 +19,8 @@ pub(super) const ROWS_OF_A_PASS: i64 = 4;
 const MOST_TIME_LEFT: f64 = 0.95;
 /// Of the time of rows that go through all of a field, memory's included, what passes may leave at most: rows that are read
 /// in turn come from memory faster than four at a time. Shows in `run heat-3d-periodic --schedule rows --set N=192 --set
-/// T=16 --threads 1`, which has 1.2 times the speed of `--schedule "rows split(y 4) interchange(y, x)"`.
+/// T=16 --threads 1`, which had 1.23 and 1.04 times the speed of `--schedule "rows split(y 4) interchange(y, x)"`, fastest
+/// of 4 and of 9 in turn.
 pub(super) const MOST_OF_A_SWEEP_LEFT: f64 = 0.95;
 /// With so few registers, rows of a pass push each other out: they are faster only where passes leave little of the
 /// time, and few of the loads. Shows in `bench --suite tiles` with AVX2.
