@@ -24,6 +24,9 @@ pub struct MachineModel {
     /// Bytes of the last cache. Code writes past it what does not fit and is not needed soon, and calls ahead of time
     /// for cells that it is not sure to keep.
     pub last_level_cache_bytes: u64,
+    /// Whether the last cache is far from a core, as one that many share, and hardly faster than memory. Tiles of schedules
+    /// that are found are then made for a core's own caches alone.
+    pub is_last_level_far: bool,
     /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page, a power of two from
     /// 4096 on. None if memory cannot be mapped so.
     pub double_map_bytes: Option<u64>,
@@ -33,13 +36,14 @@ pub struct MachineModel {
 
 impl MachineModel {
     /// This machine: the caches that the system tells of (32 KiB, 1 and 32 MiB where it does not; of a shared cache no
-    /// more than 16 MiB for each logical processor), the registers of its instruction set, and pages if an attempt to map
-    /// one twice succeeds. Asked for once in a process.
+    /// more than 16 MiB for each logical processor), the last one far on Intel's processors, the registers of its
+    /// instruction set, and pages if an attempt to map one twice succeeds. Asked for once in a process.
     pub fn detect() -> MachineModel {
         MachineModel {
             first_level_cache_bytes: crease_jit::first_level_cache_bytes(),
             second_level_cache_bytes: crease_jit::second_level_cache_bytes(),
             last_level_cache_bytes: crease_jit::last_level_cache_bytes(),
+            is_last_level_far: crease_jit::is_last_level_far(),
             double_map_bytes: crease_jit::double_map_bytes(),
             vector_registers: crease_jit::vector_registers(),
         }
@@ -51,6 +55,13 @@ impl MachineModel {
         self.first_level_cache_bytes = self.first_level_cache_bytes.min(second_level_bytes);
         self.second_level_cache_bytes = second_level_bytes;
         self.last_level_cache_bytes = last_level_bytes;
+        self
+    }
+
+    /// The same machine with a last cache that is far from a core, or near.
+    #[must_use]
+    pub fn far_last_level(mut self, is_far: bool) -> MachineModel {
+        self.is_last_level_far = is_far;
         self
     }
 

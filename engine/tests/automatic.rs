@@ -55,7 +55,7 @@ const CALLS: [u64; 3] = [1, 9, 3];
 fn machine(second_level: u64, last_level: u64) -> MachineModel {
     let mut machine = MachineModel::detect();
     machine.first_level_cache_bytes = 48 << 10;
-    machine.caches(second_level, last_level).vector_registers(32)
+    machine.caches(second_level, last_level).far_last_level(false).vector_registers(32)
 }
 
 /// The kernel with one more schedule, in front of others that follow.
@@ -473,7 +473,8 @@ fn files() -> Vec<PathBuf> {
 }
 
 fn section(kernel: &Kernel, test: &str) -> String {
-    let (mut caches, mut plan, mut is_folded) = ((1 << 20, 32 << 20), kernel.plan(), false);
+    let (mut caches, mut is_far) = ((1 << 20, 32 << 20), false);
+    let (mut plan, mut is_folded) = (kernel.plan(), false);
     for option in test.split(',') {
         let (key, value) = option.split_once('=').expect("key = value");
         if key.trim() == "storage" {
@@ -485,10 +486,11 @@ fn section(kernel: &Kernel, test: &str) -> String {
             "threads" => plan = plan.threads(number as usize),
             "L2" => caches.0 = number as u64,
             "L3" => caches.1 = number as u64,
+            "far" => is_far = number == 1,
             size => plan = plan.size(size, number),
         }
     }
-    let plan = plan.machine(machine(caches.0, caches.1));
+    let plan = plan.machine(machine(caches.0, caches.1).far_last_level(is_far));
     let report = match if is_folded { plan } else { plainly_folded(plan) }.build() {
         Ok(plan) => plan.report().clone(),
         Err(error) => return format!("error: {error}"),

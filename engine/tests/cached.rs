@@ -52,6 +52,7 @@ fn whatever_a_plan_depends_on_makes_it_another_one() {
         heat().mapping("u[t, x] -> [t mod 2, x]"),
         heat().machine(machine.caches(1 << 12, 1 << 13)),
         heat().machine(machine.vector_registers(8)),
+        heat().machine(machine.far_last_level(!machine.is_last_level_far)),
         heat().cache_bytes(1 << 12),
         heat().operation_quota(199_999_999),
         heat().work_limit(1 << 19),

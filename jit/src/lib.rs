@@ -51,7 +51,9 @@ pub use isa::{Isa, IsaChoice, IsaError};
 pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use load::{Load, TileRun, WorkerLoad};
-pub use machine::{first_level_cache_bytes, last_level_cache_bytes, second_level_cache_bytes, vector_registers};
+pub use machine::{
+    first_level_cache_bytes, is_last_level_far, last_level_cache_bytes, second_level_cache_bytes, vector_registers,
+};
 pub use options::{CompileOptions, NonTemporal, Pipelining, Prefetch, Unroll, VectorUnits, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]

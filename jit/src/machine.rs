@@ -6,6 +6,7 @@
 use crate::knobs::{
     ASSUMED_FIRST_LEVEL_BYTES, ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES,
 };
+use crate::processor::{INTEL, vendor};
 use crate::target::wide_target;
 use crate::{Isa, IsaChoice};
 use std::fs::DirEntry;
@@ -35,6 +36,12 @@ pub fn second_level_cache_bytes() -> u64 {
 pub fn first_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("1")).unwrap_or(ASSUMED_FIRST_LEVEL_BYTES))
+}
+
+/// Whether a core has its last-level cache from far away, past others: so it is on Intel's servers, whose cores share one
+/// over a mesh. Those of AMD have one for each few cores; where the vendor is not known, it is taken to be so.
+pub fn is_last_level_far() -> bool {
+    vendor() == INTEL
 }
 
 /// Registers of the widest vectors that code is compiled for on this processor.

@@ -6,7 +6,7 @@ use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
 use crate::knobs::{Cycles, DEFAULT_UNROLL, HALVES_CYCLES, WHOLE_CYCLES, WHOLE_IN_CACHES_CYCLES};
-use crate::processor::{family_and_model, vendor};
+use crate::processor::{INTEL, family_and_model, vendor};
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,7 +84,7 @@ impl VectorUnits {
 
     fn of(vendor: &str, family_and_model: Option<(u32, u32)>) -> Self {
         match (vendor, family_and_model) {
-            ("GenuineIntel", _) => VectorUnits::Whole,
+            (INTEL, _) => VectorUnits::Whole,
             ("AuthenticAMD", Some((0x1a, 0x00..=0x1f | 0x40..=0x4f))) => VectorUnits::WholeInCaches,
             _ => VectorUnits::Halves,
         }

@@ -5,6 +5,9 @@
 
 use std::sync::OnceLock;
 
+/// What Intel's processors say of who made them.
+pub(crate) const INTEL: &str = "GenuineIntel";
+
 /// What the processor calls itself; its architecture where the system does not tell.
 pub(crate) fn processor_name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();

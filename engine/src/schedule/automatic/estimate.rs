@@ -2,8 +2,9 @@
 //!
 //! In: a kernel in its common space, a machine, a number of threads.   Out: nanoseconds, of a step where there are
 //! steps, and bytes. A roofline: arithmetic and the slowest memory overlap, barriers do not. Rates are those of a
-//! common core, the same for every machine, as only ratios decide; sizes of caches and the number of vector registers
-//! are the machine's. So the choice is the same wherever these and threads are the same.
+//! common core, the same for every machine, as only ratios decide; sizes of caches, whether the last one is far from a
+//! core, and the number of vector registers are the machine's. So the choice is the same wherever these and threads are
+//! the same.
 //!
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
@@ -141,6 +142,8 @@ pub(super) struct Workload {
     first_level_bytes: f64,
     second_level_bytes: f64,
     last_level_bytes: f64,
+    /// Whether the last cache is hardly faster than memory.
+    is_last_level_far: bool,
 }
 
 /// What a schedule is thought to take.
@@ -258,6 +261,7 @@ impl Workload {
             first_level_bytes: target.machine.first_level_cache_bytes as f64 * USABLE,
             second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
             last_level_bytes: target.machine.last_level_cache_bytes as f64 * USABLE,
+            is_last_level_far: target.machine.is_last_level_far,
         }
     }
 
@@ -486,21 +490,24 @@ impl Workload {
         again * ((near - kept) / LAST_LEVEL_RATE + (1.0 - near) / MEMORY_RATE) / threads.min(MEMORY_CORES)
     }
 
-    /// Nanoseconds of moving bytes out of caches and out of memory. Of what a cache is too small for, it keeps a part: less
+    /// Nanoseconds of moving bytes out of caches and out of memory.
+    fn moved(&self, bytes: f64, held: f64, threads: f64) -> (f64, f64) {
+        let [own, last, memory] = self.moved_from(bytes, held, threads);
+        (own + last, memory)
+    }
+
+    /// The same out of a core's own caches, the last one and memory. Of what a cache is too small for, it keeps a part: less
     /// than its share, as more is pushed out than what does not fit. That it is the square of the share shows in
     /// `bench --suite tiles`, of lattices in space.
-    fn moved(&self, bytes: f64, held: f64, threads: f64) -> (f64, f64) {
-        let caches = [
-            (self.second_level_bytes * threads, SECOND_LEVEL_RATE * threads),
-            (self.last_level_bytes, LAST_LEVEL_RATE * threads),
-        ];
-        let (mut nanoseconds, mut found) = (0.0, 0.0);
-        for (cache, rate) in caches {
-            let here = (cache / held.max(1.0)).powi(2).clamp(found, 1.0);
-            nanoseconds += (here - found) * bytes / rate;
-            found = here;
-        }
-        (nanoseconds, (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES)))
+    fn moved_from(&self, bytes: f64, held: f64, threads: f64) -> [f64; 3] {
+        let part = |cache: f64| (cache / held.max(1.0)).powi(2).min(1.0);
+        let own = part(self.second_level_bytes * threads);
+        let last = part(self.last_level_bytes).max(own);
+        [
+            own * bytes / (SECOND_LEVEL_RATE * threads),
+            (last - own) * bytes / (LAST_LEVEL_RATE * threads),
+            (1.0 - last) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES)),
+        ]
     }
 }
 
