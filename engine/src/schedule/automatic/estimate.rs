@@ -45,6 +45,9 @@ const LAST_LEVEL_RATE: f64 = 35.0;
 /// From and to a core's own caches: rows come from the second-level one as fast as they are computed out of the first.
 /// Shows in `run heat-1d --schedule rows`, of N = 2000 and 30000.
 const SECOND_LEVEL_RATE: f64 = 60.0;
+/// The same of processors whose last cache is far. Shows in `run heat-2d-5pt --schedule auto --threads 2 --set N=4000 --set
+/// T=192` on those of Intel, with four rows in a pass and one by one.
+const SECOND_LEVEL_RATE_BEFORE_FAR: f64 = 90.0;
 /// From a core that has just written to one that reads, of two that share no cache. Shows in
 /// `run heat-2d-5pt --schedule auto --threads 2 --set N=2000 --set T=800`.
 const HANDED_ON_RATE: f64 = 7.0;
@@ -503,8 +506,9 @@ impl Workload {
         let part = |cache: f64| (cache / held.max(1.0)).powi(2).min(1.0);
         let own = part(self.second_level_bytes * threads);
         let last = part(self.last_level_bytes).max(own);
+        let rate = if self.is_last_level_far { SECOND_LEVEL_RATE_BEFORE_FAR } else { SECOND_LEVEL_RATE };
         [
-            own * bytes / (SECOND_LEVEL_RATE * threads),
+            own * bytes / (rate * threads),
             (last - own) * bytes / (LAST_LEVEL_RATE * threads),
             (1.0 - last) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES)),
         ]

@@ -15,9 +15,9 @@ const LATE: f64 = 0.18;
 /// `run heat-2d-5pt --set N=4000 --set T=100 --threads 2`, with tiles of 32 steps, four at once, and of 16 steps, six at
 /// once.
 const UNEVEN: f64 = 0.3;
-/// The part that shows of taking rows that the tile before has left from a last cache that is far, or from memory. Shows in
-/// `run heat-2d-5pt --schedule auto --set N=4000 --set T=192` on processors of Intel, with tiles of 16 and of 64 steps, on
-/// one thread and on two.
+/// The part that shows of taking rows between steps of tiles, and those that the tile before has left, from a last cache that
+/// is far, or from memory. Shows on processors of Intel in `run heat-2d-5pt --schedule auto --set N=4000 --set T=192`, with
+/// tiles of 16 and of 64 steps, and in `run gray-scott-periodic --schedule auto --threads 1 --set N=2048`, with 8 and 32.
 const SHOWING_FROM_FAR: f64 = 0.8;
 
 /// Tiles of time and the outermost dimension of space.
@@ -58,7 +58,7 @@ impl Workload {
         if bands <= 1.0 {
             let between = between * self.begun(steps);
             let across = (bytes * more, held, 1.0);
-            let nanoseconds = self.with_rows_across(&[work, inside(1.0), between], across);
+            let nanoseconds = self.with_rows_between(&[work, inside(1.0)], across, between);
             let bytes = self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows;
             return Estimate { nanoseconds, bytes };
         }
@@ -81,7 +81,7 @@ impl Workload {
         let begun = self.begun(height);
         let work = work / threads * (1.0 + (begun - 1.0) * UNEVEN);
         let nanoseconds =
-            self.with_rows_across(&[work, inside, between * begun], across) + (handed_on + barriers) * begun;
+            self.with_rows_between(&[work, inside], across, between * begun) + (handed_on + barriers) * begun;
         // Bands that follow each other have a margin of their steps in storage.
         let leaning = lag.map_or(0.0, |lag| lean.max(lag as f64));
         let margin = leaning * self.steps_in_flight(dim, tile, bands);
@@ -108,7 +108,7 @@ impl Workload {
         let held = (width + (lean + lag.unwrap_or(0) as f64) * steps + 2.0) * row;
         let across = (bytes * more, held, threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) * self.begun(steps) / steps;
-        let nanoseconds = self.with_rows_across(&[work, inside, between], across) + tiles * PARTS_NS;
+        let nanoseconds = self.with_rows_between(&[work, inside], across, between) + tiles * PARTS_NS;
         Estimate { nanoseconds, bytes: self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows }
     }
 
@@ -118,18 +118,18 @@ impl Workload {
         if self.is_replaced { (lean, lean) } else { (2.0 * lean, 2.0 * lean + 2.0) }
     }
 
-    /// Nanoseconds of what is done at the same time, and of taking rows that the tile before has left: so many bytes, of as
-    /// many that are held, by so many threads. They come in order: a last cache that is near has them in time like a core's
-    /// own.
-    fn with_rows_across(&self, parts: &[f64], (bytes, held, threads): (f64, f64, f64)) -> f64 {
+    /// Nanoseconds of what is done at the same time, of taking rows that the tile before has left, so many bytes, of as many
+    /// that are held, by so many threads, and of what comes between steps of tiles. Rows come in order: a last cache that is
+    /// near has them in time like a core's own.
+    fn with_rows_between(&self, parts: &[f64], (bytes, held, threads): (f64, f64, f64), between: f64) -> f64 {
         if self.is_last_level_far {
             let [own, last, memory] = self.moved_from(bytes, held, threads);
-            return overlapped(&[parts, &[own]].concat()) + (last + memory) * SHOWING_FROM_FAR;
+            return overlapped(&[parts, &[own]].concat()) + (last + memory + between) * SHOWING_FROM_FAR;
         }
         let kept = (self.last_level_bytes / held.max(1.0)).powi(2).min(1.0);
         let near = kept * bytes / (SECOND_LEVEL_RATE * threads);
         let across = near + (1.0 - kept) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES));
-        overlapped(&[parts, &[across]].concat())
+        overlapped(&[parts, &[across, between]].concat())
     }
 
     /// By how many steps rows differ that run at once, at most, of so many bands.
