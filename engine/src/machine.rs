@@ -25,7 +25,7 @@ pub struct MachineModel {
     /// for cells that it is not sure to keep.
     pub last_level_cache_bytes: u64,
     /// Whether the last cache is far from a core, as one that many share, and hardly faster than memory. Tiles of schedules
-    /// that are found are then made for a core's own caches alone.
+    /// that are found then count what they take from it almost like memory.
     pub is_last_level_far: bool,
     /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page, a power of two from
     /// 4096 on. None if memory cannot be mapped so.

@@ -38,8 +38,8 @@ pub fn first_level_cache_bytes() -> u64 {
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("1")).unwrap_or(ASSUMED_FIRST_LEVEL_BYTES))
 }
 
-/// Whether a core has its last-level cache from far away, past others: so it is on Intel's servers, whose cores share one
-/// over a mesh. Those of AMD have one for each few cores; where the vendor is not known, it is taken to be so.
+/// Whether the last-level cache is far from a core, so that it is hardly faster than memory: yes on Intel's processors,
+/// as the cores of their servers share one over a mesh; no on all others, as AMD's have one for each few cores.
 pub fn is_last_level_far() -> bool {
     vendor() == INTEL
 }

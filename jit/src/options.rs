@@ -53,8 +53,8 @@ pub enum Pipelining {
 
 named_choices! { Pipelining = [("auto", Pipelining::Auto), ("never", Pipelining::Never), ("always", Pipelining::Always)] }
 
-/// What a processor with vectors of 512 bits does with these: by which of two tables the cycles of strips are estimated.
-/// The answers are the same.
+/// What a processor with vectors of 512 bits does with these: by which of three tables the cycles of strips are
+/// estimated. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VectorUnits {

@@ -112,8 +112,8 @@ impl Workload {
         Estimate { nanoseconds, bytes: self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows }
     }
 
-    /// Rows that a step of a tile has beside as many as the tile is wide: those that it runs over and that the tile before
-    /// has left, and all that are in use. Of what is replaced, there are no others.
+    /// Rows of a step of a tile beside as many as the tile is wide: those that the tile before has left, and all that
+    /// are in use. Where each row takes the place of what is read, these are the same.
     fn rows_beside(&self, lean: f64) -> (f64, f64) {
         if self.is_replaced { (lean, lean) } else { (2.0 * lean, 2.0 * lean + 2.0) }
     }
