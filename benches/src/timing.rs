@@ -103,6 +103,9 @@ fn slice(runners: &[&mut dyn Runner], budget: Budget) -> f64 {
 
 /// Calls of `steps` steps that fill a measurement's share of the time, on average over the runners.
 fn calibrated_calls(runners: &mut [&mut dyn Runner], steps: u64, budget: Budget) -> Result<u32, BenchError> {
+    if budget.seconds <= 0.0 {
+        return Ok(1);
+    }
     let started = Instant::now();
     runners.iter_mut().try_for_each(|runner| runner.advance(steps))?;
     let seconds_per_call = started.elapsed().as_secs_f64() / runners.len().max(1) as f64;

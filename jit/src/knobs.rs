@@ -170,6 +170,10 @@ pub(crate) struct Cycles {
     pub(crate) unaligned_load: f64,
     /// For a load of a whole line that begins anywhere, and so lies in two.
     pub(crate) split_load: f64,
+    /// Where stores are aligned, by how much the estimate has to be lower of a strip that shares what it has stored alone,
+    /// and reads other rows across lines: out of a second-level cache each line is then read twice. Shows in
+    /// `run heat-1d --schedule auto --set N=1600000 --set T=1024 --threads 1`, whose pairs of steps share both.
+    pub(crate) reading_across: f64,
     /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set
     /// T=200 --schedule rows --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_load: f64,
@@ -217,6 +221,7 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
     load: 0.5,
     unaligned_load: 0.75,
     split_load: 2.0,
+    reading_across: 1.0,
     waiting_load: 4.0,
     waiting_line: f64::INFINITY,
     waiting_line_streaming: 0.0,
@@ -231,8 +236,15 @@ pub(crate) const HALVES_CYCLES: Cycles = Cycles {
 /// Intel's processors, which take 512 bits, where they have these, at once, in two units that also shift, and store
 /// beside two loads. Lines that come from memory do not hold each other up there. Measured on Sapphire Rapids. Shows in
 /// `run heat-3d-27pt --set N=200 --set T=20 --schedule rows --threads 1`, whose vectors have 512 bits for it.
-pub(crate) const WHOLE_CYCLES: Cycles =
-    Cycles { whole: 1.0, shift: 0.5, stores_beside_loads: true, split_load: 1.5, waiting_load: 1.5, ..HALVES_CYCLES };
+pub(crate) const WHOLE_CYCLES: Cycles = Cycles {
+    whole: 1.0,
+    shift: 0.5,
+    stores_beside_loads: true,
+    split_load: 1.5,
+    reading_across: 0.85,
+    waiting_load: 1.5,
+    ..HALVES_CYCLES
+};
 
 /// AMD's Zen 5, of servers and desktops: the same, but that lines which come from memory hold each other up, less than
 /// in halves and where more is computed between two of them, but also where stores go past the caches, and that a row
@@ -243,6 +255,7 @@ pub(crate) const WHOLE_CYCLES: Cycles =
 /// the size for it.
 pub(crate) const WHOLE_IN_CACHES_CYCLES: Cycles = Cycles {
     operation: 0.43,
+    reading_across: 1.0,
     waiting_load: 3.2,
     waiting_line: 14.0,
     waiting_line_streaming: 26.0,

@@ -154,7 +154,8 @@ fn in_shape<'a>(
     let most_waiting = if is_cold { Ahead::new(facts, &body, options).rows(&body) as f64 * line } else { 0.0 };
     let placement = Placement { is_aligned, most_waiting, fetched_lines };
     let block = |each: &Sequence| Block::new(&body, each, placement, cycles);
-    if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block) {
+    let across = if is_aligned { cycles.reading_across } else { 1.0 };
+    if !streams && let Some(other) = with_stored_rows_alone(&body, &allocation, &block, across) {
         allocation = other;
     }
     let plain = block(&allocation.each);
@@ -201,12 +202,13 @@ fn in_shape<'a>(
     Some((least, rows, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
 }
 
-/// The same body where loads share no vectors but those that the strip has stored, if that takes less: what comes from
-/// memory may be read faster than cut out of what was read.
+/// The same body where loads share no vectors but those that the strip has stored, if that takes less, by the factor
+/// `across`: what comes from memory may be read faster than cut out of what was read.
 fn with_stored_rows_alone(
     body: &Body<'_>,
     allocation: &Allocation,
     block: &dyn Fn(&Sequence) -> Block,
+    across: f64,
 ) -> Option<Allocation> {
     let shared = allocation.shared.as_ref()?;
     let rows = || shared.rows.iter().map(|(row, _)| row);
@@ -214,7 +216,7 @@ fn with_stored_rows_alone(
         return None;
     }
     let other = allocate(body, rows().filter(|row| row.is_stored).cloned().collect(), false);
-    let takes_less = block(&other.shared.as_ref()?.each).cycles < block(&shared.each).cycles;
+    let takes_less = block(&other.shared.as_ref()?.each).cycles < block(&shared.each).cycles * across;
     (takes_less && other.slots <= allocation.slots).then_some(other)
 }
 
