@@ -125,8 +125,11 @@ pub(crate) const WORTH_ALIGNING: i64 = 12;
 /// five-point stencil are faster without, rows of 250 with it. Measured by `bench --suite strips --kernel heat-2d-5pt`.
 pub(crate) const WORTH_ALIGNING_HALVES: i64 = 40;
 
-/// Vectors for which non-temporal stores are aligned: they cannot otherwise. Shows in `bench --suite images`.
-pub(crate) const WORTH_NON_TEMPORAL: i64 = 8;
+/// Vectors for which non-temporal stores are aligned: they cannot otherwise. At least one, which is more than the cells
+/// before the first aligned one. Rows are cut where a ring ends, into parts as short as a vector, and an ordinary store
+/// among others waits for its line to come from memory: with 8, `bench --kernel unsharp-mask --schedule rows --threads 1`
+/// had 0.75 of its speed.
+pub(crate) const WORTH_NON_TEMPORAL: i64 = 1;
 
 /// Bytes that prefetches keep on their way at once, in all rows: what memory brings in the time that a line takes, and
 /// some more. Shows in `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.

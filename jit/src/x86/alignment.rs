@@ -131,11 +131,15 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.land(aligned);
     }
 
-    /// Blocks with non-temporal stores, if all such stores are aligned; the loop behind it runs what this one leaves.
+    /// Blocks with non-temporal stores, if all such stores are aligned, to the last whole one: an ordinary store would wait
+    /// for its line to come from memory, and all others behind it. The loops behind run what is less than a block.
     pub(super) fn non_temporal_blocks(&mut self, slot: AlignmentSlot, unroll_factor: i64) {
         self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.all_aligned, 0));
         let unaligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
         self.main_blocks(Extent::Aligned, unroll_factor);
+        if unroll_factor > 1 || self.allocation.shared.is_some() {
+            self.whole_blocks(Extent::Aligned, 1);
+        }
         self.encoding.assembler.land(unaligned);
     }
 }

@@ -7,7 +7,7 @@
 //! save registers; load pointers; compute invariants
 //! j = start
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
-//! with non-temporal stores that are aligned now: the next loop with these stores non-temporal
+//! with non-temporal stores that are aligned now: the loops over whole vectors with these stores non-temporal
 //! with loads that share vectors: the next loop with these, as long as a whole block follows
 //! where blocks overlap: the next loop with the beginning of a block beside the end of the one before
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
@@ -358,7 +358,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// Blocks of whole vectors, as long as `unroll_factor` of them fit.
-    fn whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
+    pub(super) fn whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
         let skip = self.begin_blocks(unroll_factor);
         self.blocks(&self.allocation.each, extent, unroll_factor);
         self.encoding.assembler.land(skip);

@@ -91,6 +91,40 @@ fn code_streams_as_the_program_or_the_options_say() {
     }
 }
 
+/// A ring cuts a row anywhere: what is left of a part streams by single vectors, so that none is stored by an ordinary
+/// store in between.
+#[test]
+fn what_the_unrolled_loop_leaves_streams_too() {
+    let text = |length: u32| {
+        format!(
+            "program rest() {{
+               buffer x: f64[512] read
+               buffer y: f64[512] write
+               strip v0 in 0 .. {length} lanes 8 {{
+                 m0 = x[pos 3, stride 1]
+                 m1 = y[pos 5, stride 1]
+                 %0 = load m0: f64
+                 %1: store m1, %0 nontemporal
+               }}
+             }}"
+        )
+    };
+    for length in [1, 4, 7, 8, 9, 12, 15, 16, 17, 23, 24, 31, 40, 65, 333] {
+        agree(&text(length), &[], &[], &[8]);
+    }
+    let program = verified(&Program::parse(&text(333)).unwrap());
+    for choice in [IsaChoice::Avx2, IsaChoice::Avx512] {
+        if Isa::detect().resolve(choice).is_err() {
+            continue;
+        }
+        for (unroll, stores) in [(1, 1), (4, 4 + 1)] {
+            let options = CompileOptions::default().choice(choice).unroll(Unroll::Exactly(unroll)).texts(true);
+            let code = compile(&program, &options).unwrap();
+            assert_eq!(code.disassembly().matches("vmovnt").count(), stores, "{choice:?}, {unroll} blocks in turn");
+        }
+    }
+}
+
 /// A processor has room for few half lines at a time.
 #[test]
 fn many_rows_stream_in_whole_lines_only() {
