@@ -57,14 +57,15 @@ impl AlignedStores {
         Some(AlignedStores { addresses, vector_bytes, iteration_bytes, non_temporal })
     }
 
-    /// Iterations from which on they are aligned.
+    /// Iterations from which on they are aligned: more than there may be before the first aligned one, as those run first.
     pub(crate) fn least(&self, shape: Shape) -> i64 {
         let vectors = match self.vector_bytes {
             _ if self.non_temporal => WORTH_NON_TEMPORAL,
             LINE_BYTES => WORTH_ALIGNING,
             _ => WORTH_ALIGNING_HALVES,
         };
-        vectors * shape.lanes()
+        let before = self.vector_bytes >> self.iteration_bytes.trailing_zeros();
+        (vectors * shape.lanes()).max(before)
     }
 
     /// Pairs of non-temporal stores whose vectors are less than a line. Where two of them write to lines of the same
