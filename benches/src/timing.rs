@@ -22,7 +22,7 @@ pub trait Runner {
 /// How long a comparison may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Seconds for all measurements together.
+    /// Seconds for all measurements together; 0 for as long as they take.
     pub seconds: f64,
     /// Measurements of each runner, at least 1. Five at least for a spread worth the name.
     pub rounds: u32,
@@ -101,7 +101,8 @@ fn slice(runners: &[&mut dyn Runner], budget: Budget) -> f64 {
     budget.seconds / f64::from(budget.rounds.max(1)) / runners.len().max(1) as f64
 }
 
-/// Calls of `steps` steps that fill a measurement's share of the time, on average over the runners.
+/// Calls of `steps` steps that fill a measurement's share of the time, on average over the runners: one, and none to find
+/// that out, if there are no seconds.
 fn calibrated_calls(runners: &mut [&mut dyn Runner], steps: u64, budget: Budget) -> Result<u32, BenchError> {
     if budget.seconds <= 0.0 {
         return Ok(1);
@@ -205,17 +206,21 @@ mod tests {
         assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);
     }
 
+    /// A call calibrates where seconds are given, which leave no time for a second call here; without, there is nothing to
+    /// find out.
     #[test]
     fn steps_that_are_given_are_taken_whatever_time_they_need() {
-        let mut runner = Sleeper { micros: 1, steps: 0 };
-        let budget = Budget { seconds: 0.0, rounds: 2, steps: Some(5) };
-        let outcome = comparison(&mut [&mut runner], budget, &mut || GIVEN, &mut |_| {}).unwrap();
-        let expected = 5 + 2 * (1 + 5);
-        assert_eq!(
-            (outcome.steps, runner.steps),
-            (5, expected),
-            "to calibrate; then each after a step that is not measured"
-        );
+        for (seconds, to_calibrate) in [(0.0, 0), (1e-9, 5)] {
+            let mut runner = Sleeper { micros: 1, steps: 0 };
+            let budget = Budget { seconds, rounds: 2, steps: Some(5) };
+            let outcome = comparison(&mut [&mut runner], budget, &mut || GIVEN, &mut |_| {}).unwrap();
+            let measured = 2 * (1 + 5);
+            assert_eq!(
+                (outcome.steps, runner.steps),
+                (5, to_calibrate + measured),
+                "each measurement after a step that is not measured, in {seconds} s"
+            );
+        }
     }
 
     #[test]
