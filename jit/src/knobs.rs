@@ -125,10 +125,10 @@ pub(crate) const WORTH_ALIGNING: i64 = 12;
 /// five-point stencil are faster without, rows of 250 with it. Measured by `bench --suite strips --kernel heat-2d-5pt`.
 pub(crate) const WORTH_ALIGNING_HALVES: i64 = 40;
 
-/// Vectors for which non-temporal stores are aligned: they cannot otherwise. At least one, which is more than the cells
-/// before the first aligned one. Rows are cut where a ring ends, into parts as short as a vector, and an ordinary store
-/// among others waits for its line to come from memory: with 8, `bench --kernel unsharp-mask --schedule rows --threads 1`
-/// had 0.75 of its speed.
+/// Vectors for which non-temporal stores are aligned: they cannot otherwise. Rows are cut where a ring ends, into parts
+/// as short as a vector, and an ordinary store among others waits for its line to come from memory: with 8, and ordinary
+/// stores of what an unrolled loop leaves, unsharp mask had 0.75 to 0.78 of its speed. Measured by
+/// `bench --kernel unsharp-mask --set N=2048 --schedule rows --threads 1 --seconds 2` of builds in turn.
 pub(crate) const WORTH_NON_TEMPORAL: i64 = 1;
 
 /// Bytes that prefetches keep on their way at once, in all rows: what memory brings in the time that a line takes, and
@@ -174,7 +174,8 @@ pub(crate) struct Cycles {
     /// For a load of a whole line that begins anywhere, and so lies in two.
     pub(crate) split_load: f64,
     /// Where stores are aligned, by how much the estimate has to be lower of a strip that shares what it has stored alone,
-    /// and reads other rows across lines: out of a second-level cache each line is then read twice. Shows in
+    /// and reads other rows across lines: out of a second-level cache each line is then read twice. That of Intel's
+    /// processors was set on a Xeon of family 6, model 167. Shows in
     /// `run heat-1d --schedule auto --set N=1600000 --set T=1024 --threads 1`, whose pairs of steps share both.
     pub(crate) reading_across: f64,
     /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set

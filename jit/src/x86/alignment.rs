@@ -136,10 +136,7 @@ impl Function<'_, '_, '_> {
     pub(super) fn non_temporal_blocks(&mut self, slot: AlignmentSlot, unroll_factor: i64) {
         self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.all_aligned, 0));
         let unaligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
-        self.main_blocks(Extent::Aligned, unroll_factor);
-        if unroll_factor > 1 || self.allocation.shared.is_some() {
-            self.whole_blocks(Extent::Aligned, 1);
-        }
+        self.all_whole_blocks(Extent::Aligned, unroll_factor);
         self.encoding.assembler.land(unaligned);
     }
 }

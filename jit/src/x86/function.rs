@@ -235,10 +235,7 @@ impl Function<'_, '_, '_> {
 
     /// What there is to do from the iteration on.
     fn blocks_until_end(&mut self, unroll_factor: i64) {
-        self.main_blocks(Extent::Whole, unroll_factor);
-        if unroll_factor > 1 || self.allocation.shared.is_some() {
-            self.whole_blocks(Extent::Whole, 1);
-        }
+        self.all_whole_blocks(Extent::Whole, unroll_factor);
         match self.encoding.isa {
             Avx::Avx512 => self.masked_block(),
             Avx::Avx2 => self.cells_until_end(),
@@ -337,8 +334,16 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(move_mask, REMAINDER, lanes));
     }
 
+    /// Blocks of whole vectors, as long as one fits.
+    pub(super) fn all_whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
+        self.main_blocks(extent, unroll_factor);
+        if unroll_factor > 1 || self.allocation.shared.is_some() {
+            self.whole_blocks(extent, 1);
+        }
+    }
+
     /// Blocks of whole vectors, most of what there is to do.
-    pub(super) fn main_blocks(&mut self, extent: Extent, unroll_factor: i64) {
+    fn main_blocks(&mut self, extent: Extent, unroll_factor: i64) {
         let allocation = self.allocation;
         if let Some(pipelined) = &allocation.pipelined {
             self.pipelined_blocks(pipelined, extent);
@@ -358,7 +363,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// Blocks of whole vectors, as long as `unroll_factor` of them fit.
-    pub(super) fn whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
+    fn whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
         let skip = self.begin_blocks(unroll_factor);
         self.blocks(&self.allocation.each, extent, unroll_factor);
         self.encoding.assembler.land(skip);

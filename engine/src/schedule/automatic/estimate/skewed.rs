@@ -52,10 +52,10 @@ impl Workload {
         let more = left / width;
         let bytes = 2.0 * self.bytes_in_tiles(dim);
         let in_use = (width + beside) * row;
-        let is_near = self.is_near(dim, in_use);
+        let is_in_first_level = self.is_in_first_level(dim, in_use);
         let inside = |threads: f64, work: f64| {
             let moving = self.moving(bytes, in_use * threads, threads) + self.planes_again(threads);
-            if is_near { moving.min(work) } else { moving }
+            if is_in_first_level { moving.min(work) } else { moving }
         };
         // The first band takes from memory.
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), 1.0) / height;
@@ -126,7 +126,7 @@ impl Workload {
     /// So they do out of the second-level one, but before a last one that is far. In a plane, rows of such tiles are too short.
     /// Shows on processors of Intel in `run heat-1d --schedule auto --threads 1`, of N = 8192 and 100000, and in
     /// `run poisson-2d-jacobi --schedule auto --threads 1`, of N = 257.
-    fn is_near(&self, dim: usize, bytes: f64) -> bool {
+    fn is_in_first_level(&self, dim: usize, bytes: f64) -> bool {
         self.is_last_level_far && dim + 1 == self.extents.len() && bytes <= self.first_level_bytes
     }
 
