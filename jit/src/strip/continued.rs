@@ -35,7 +35,8 @@ pub(crate) enum Step<'a> {
     },
 }
 
-/// Nodes in order, those with equal conditions as one: nothing that is run changes what a condition says.
+/// Nodes in order, those with equal conditions as one: nothing that is run changes what a condition says. Definitions
+/// between two of these go before both, as they read no memory.
 pub(crate) fn steps<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
     for node in nodes {
@@ -43,10 +44,12 @@ pub(crate) fn steps<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Step<'
             steps.push(Step::Node(node));
             continue;
         };
-        match steps.last_mut() {
-            Some(Step::If { cond, then, otherwise }) if *cond == own => {
+        let before = steps.iter().rposition(|step| !matches!(step, Step::Node(Node::Let { .. })));
+        match before.map(|at| (at, &mut steps[at])) {
+            Some((at, Step::If { cond, then, otherwise })) if *cond == own => {
                 then.extend(own_then);
                 otherwise.extend(own_otherwise);
+                steps[at..].rotate_left(1);
             }
             _ => steps.push(Step::If {
                 cond: own,

@@ -7,7 +7,8 @@ use super::harness::agree;
 use super::harness::verified;
 
 /// Rows of `length` cells between two single ones, of a buffer that is updated in place from `ahead` cells ahead. The
-/// cells on the left and the row, or all three, are under conditions of their own.
+/// cells on the left and the row, or all three, are under conditions of their own; where the last one is becomes known
+/// between them.
 fn rows(ty: &str, length: usize, ahead: usize) -> String {
     let strip = |var: &str, range: &str, lanes: usize, (at, stride): (&str, usize)| {
         format!(
@@ -28,7 +29,7 @@ fn rows(ty: &str, length: usize, ahead: usize) -> String {
     let strips = [
         strip("v7", "0 .. 1", 1, ("v1", 0)),
         strip("v8", &format!("1 .. {end}"), if ahead == 0 { 16 } else { 1 }, ("v1 + 1", 1)),
-        strip("v9", "0 .. 1", 1, ("v2", 0)),
+        format!("let v2 = {pitch} * v0 + {end}\n{}", strip("v9", "0 .. 1", 1, ("v2", 0))),
     ];
     let cells = 5 * pitch + ahead + 3;
     format!(
@@ -37,7 +38,6 @@ fn rows(ty: &str, length: usize, ahead: usize) -> String {
            buffer y: {ty}[{cells}] write
            for v0 in 0 .. 5 {{
              let v1 = {pitch} * v0
-             let v2 = {pitch} * v0 + {end}
              {}
            }}
          }}",
