@@ -22,3 +22,4 @@ mod logging;
 mod room;
 mod search;
 mod uncut;
+mod whole_rows;

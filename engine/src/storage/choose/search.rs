@@ -33,6 +33,7 @@ use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::choose::room::with_room;
 use crate::storage::choose::uncut::uncut;
+use crate::storage::choose::whole_rows::in_whole_rows;
 use crate::storage::knobs::choice::{BUDGET_FACTOR, LEAST_BUDGET, PLAN_BUDGET, SMALL_BUDGET};
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED, LINE_WEIGHT_IN_PASSES};
 use crate::storage::options::{Objective, Rounding, StrategyId};
@@ -140,7 +141,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.found.push(Candidate::new(self.problem, full)?);
         }
         let (best, is_uncut) = self.with_whole_rows()?;
-        self.leave_room(best)?;
+        if !self.moves_by_rows(best)? {
+            self.leave_room(best)?;
+        }
         if self.alive > 0 {
             self.problem.alive.borrow_mut().insert(self.array, self.alive);
         }
@@ -157,23 +160,42 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Takes a longer ring for one that has no room for lanes, where that is few cells more.
     fn leave_room(&mut self, best: usize) -> Result<(), MappingError> {
         let (problem, array, lanes) = (self.problem, self.array, self.lanes());
+        let longer = |mapping: &StorageMapping| with_room(problem, array, mapping, lanes);
+        self.take_longer(best, longer, "so that lanes go on from row to row").map(drop)
+    }
+
+    /// Takes a ring of whole rows for one that cuts short ones, where that is few cells more; says whether it does.
+    fn moves_by_rows(&mut self, best: usize) -> Result<bool, MappingError> {
+        let (problem, array, lanes) = (self.problem, self.array, self.lanes());
+        let longer = |mapping: &StorageMapping| in_whole_rows(problem, array, mapping, lanes);
+        self.take_longer(best, longer, "so that the ring is of whole rows")
+    }
+
+    /// Takes a longer ring in place of the best candidate's, where there is one, it is proved and that is few cells more.
+    fn take_longer(
+        &mut self,
+        best: usize,
+        longer: impl Fn(&StorageMapping) -> Result<Option<StorageMapping>, MappingError>,
+        why: &str,
+    ) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
         if self.objective == Objective::Footprint || problem.rounding != Rounding::Auto {
-            return Ok(());
+            return Ok(false);
         }
-        let Some(proposal) = with_room(problem, array, &self.found[best].proposal, lanes)? else { return Ok(()) };
+        let Some(proposal) = longer(&self.found[best].proposal)? else { return Ok(false) };
         let strategy = self.found[best].strategy_name();
         let longer = Candidate::new(problem, proposal)?;
         let (few, more) = (self.found[best].cells()?, longer.cells()?);
         if more.saturating_sub(few) > few / LINE_WEIGHT
             || under_own_quota(problem, strategy, &[array], || verify_mapping(problem, &longer.proposal)).is_err()
         {
-            return Ok(());
+            return Ok(false);
         }
         let name = self.name();
-        self.notes.push(format!("`{name}`: {more} cells, so that lanes go on from row to row, {few} without"));
+        self.notes.push(format!("`{name}`: {more} cells, {why}, {few} without"));
         let shorter = replace(&mut self.found[best], Candidate { proved: true, ..longer });
         self.found.push(shorter);
-        Ok(())
+        Ok(true)
     }
 
     /// The candidate that is taken, once some are proved: the best one, or one that has whole rows where a ring cuts
