@@ -110,7 +110,8 @@ impl Search<'_, '_, '_, '_> {
     fn has_margins(&self) -> bool {
         let (problem, array) = (self.problem, self.array);
         let picked = pick(&self.found, self.objective).and_then(|best| self.found[best].strategy());
-        let is_in_closed_form = || may_lean(problem, array) || may_sweep(problem, array) && pass_of(problem, array).is_some();
+        let is_in_closed_form =
+            || may_lean(problem, array) || may_sweep(problem, array) && pass_of(problem, array).is_some();
         has_known_margins(problem, array) || picked == Some(StrategyId::StridedHyperplane) && is_in_closed_form()
     }
 
