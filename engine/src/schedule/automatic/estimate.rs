@@ -335,6 +335,11 @@ impl Workload {
         let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, threads)
             + self.moving(temps_moved, temps_beside, threads)
             + self.planes_again(threads);
+        let moved = if self.is_in_first_level(self.extents.len() - self.space_dims, held / threads) {
+            moved.min(work / threads)
+        } else {
+            moved
+        };
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
         let nanoseconds = overlapped(&[work / threads, moved]) + barriers;
         Estimate { nanoseconds, bytes: held }

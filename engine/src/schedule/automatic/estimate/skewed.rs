@@ -122,11 +122,13 @@ impl Workload {
         if self.is_replaced { (lean, lean) } else { (2.0 * lean, 2.0 * lean + 2.0) }
     }
 
-    /// Whether as much of tiles of a line stays in the first-level cache, out of which cells come as fast as they are computed.
-    /// So they do out of the second-level one, but before a last one that is far. In a plane, rows of such tiles are too short.
-    /// Shows on processors of Intel in `run heat-1d --schedule auto --threads 1`, of N = 8192 and 100000, and in
-    /// `run poisson-2d-jacobi --schedule auto --threads 1`, of N = 257.
-    fn is_in_first_level(&self, dim: usize, bytes: f64) -> bool {
+    /// Whether as much of a line, or of its tiles, stays in the first-level cache, out of which cells come as fast as they are
+    /// computed.
+    /// So they do out of the second-level one, but before a last one that is far. In a plane, rows of such tiles are too
+    /// short.
+    /// Shows on processors of Intel in `run heat-1d --schedule auto --threads 1`, of N = 8192 and 100000, in
+    /// `run wave-1d`, of N = 2000, and in `run poisson-2d-jacobi --schedule auto --threads 1`, of N = 257.
+    pub(super) fn is_in_first_level(&self, dim: usize, bytes: f64) -> bool {
         self.is_last_level_far && dim + 1 == self.extents.len() && bytes <= self.first_level_bytes
     }
 
