@@ -56,7 +56,9 @@ impl Shapes<'_> {
         if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
-        let mut estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers, is_in_place: false });
+        // Where each cell is read by one instance, any order of these takes the place of the step before.
+        let is_in_place = self.workload.is_replaced;
+        let mut estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers, is_in_place });
         if self.workload.skips_cells() && !is_parallel {
             estimate.nanoseconds *= LEANING;
         }
