@@ -16,20 +16,22 @@
 //! returns or opens the next one. So what a loop refers to is only touched by helpers inside, and outlives them.
 //!
 //! Each worker has a share of the runs, the same ones in every loop of as many, so that rows that it has in its cache
-//! come back to it; who is done with its own takes from the others.
+//! come back to it. Who is done with its own takes from the others, but not at once: a row that changes hands is moved from
+//! cache to cache, then and in the next loop, which takes longer than to wait for whoever is nearly done as well. Who has
+//! waited for somebody in vain, as that thread may have lost its core, waits half as long in the next loop.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
 use crate::fronts::Fronts;
-use crate::knobs::{HELPERS_LINGER, HELPERS_SPIN};
+use crate::knobs::{HELPERS_LINGER, HELPERS_SPIN, OWNERS_FIRST};
 use crate::loop_body::Front;
 
 /// A helper in the team's word, which counts those inside in its lower half.
@@ -43,6 +45,8 @@ const ONE_OPENING: u64 = 1 << 33;
 
 /// Looks of a helper at the word between two at the clock.
 const LOOKS: u32 = 64;
+/// Pauses of a worker between two looks at the shares of others: each look holds up whoever is at work there.
+const PAUSES: u32 = 4;
 
 /// Threads that wait for the next loop of one call at a time.
 #[derive(Debug)]
@@ -72,6 +76,8 @@ unsafe impl Send for Team {}
 struct Share {
     next: AtomicU64,
     end: AtomicU64,
+    /// In how many loops the worker has waited for others in vain since it last saw all runs taken.
+    in_vain: AtomicU32,
 }
 
 /// What workers do while something is open.
@@ -222,17 +228,45 @@ impl Team {
     /// Runs of the worker's own share, then of those of the others.
     fn take_runs(&self, worker: usize, run: &impl Fn(usize, u64)) {
         let count = self.shares.len();
-        for other in 0..count {
-            let share = &self.shares[(worker + other) % count];
-            let end = share.end.load(Ordering::Relaxed);
-            // A look before the count: what others have finished is not written to again.
-            while share.next.load(Ordering::Relaxed) < end {
-                let at = share.next.fetch_add(1, Ordering::Relaxed);
-                if at < end {
-                    run(worker, at);
-                }
+        self.take_share(worker, worker, run);
+        if self.wait_for_owners(worker) {
+            return;
+        }
+        for other in 1..count {
+            self.take_share((worker + other) % count, worker, run);
+        }
+    }
+
+    /// Runs of one share, on a worker.
+    fn take_share(&self, share: usize, worker: usize, run: &impl Fn(usize, u64)) {
+        let share = &self.shares[share];
+        let end = share.end.load(Ordering::Relaxed);
+        // A look before the count: what others have finished is not written to again.
+        while share.next.load(Ordering::Relaxed) < end {
+            let at = share.next.fetch_add(1, Ordering::Relaxed);
+            if at < end {
+                run(worker, at);
             }
         }
+    }
+
+    /// Waits until all runs are taken, for some microseconds; says whether they are.
+    fn wait_for_owners(&self, worker: usize) -> bool {
+        let is_taken = |share: &Share| share.next.load(Ordering::Relaxed) >= share.end.load(Ordering::Relaxed);
+        let in_vain = &self.shares[worker].in_vain;
+        let times = in_vain.load(Ordering::Relaxed);
+        let (most, mut since) = (OWNERS_FIRST / 2_u32.saturating_pow(times), None);
+        while !self.shares.iter().all(is_taken) {
+            if since.get_or_insert_with(Instant::now).elapsed() >= most {
+                in_vain.store(times.saturating_add(1), Ordering::Relaxed);
+                return false;
+            }
+            (0..PAUSES).for_each(|_| spin_loop());
+        }
+        if times > 0 {
+            in_vain.store(0, Ordering::Relaxed);
+        }
+        true
     }
 }
 
@@ -298,6 +332,20 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build().unwrap();
             verify_loops(&pool, &Team::new(workers), 4_000);
         }
+    }
+
+    #[test]
+    fn who_waits_in_vain_waits_shorter_until_all_runs_are_taken() {
+        let team = Team::new(2);
+        team.shares[1].end.store(1, Ordering::Relaxed);
+        let in_vain = || team.shares[0].in_vain.load(Ordering::Relaxed);
+        for times in 1..=40 {
+            assert!(!team.wait_for_owners(0));
+            assert_eq!(in_vain(), times);
+        }
+        team.shares[1].next.store(1, Ordering::Relaxed);
+        assert!(team.wait_for_owners(0));
+        assert_eq!(in_vain(), 0);
     }
 
     #[test]
