@@ -123,11 +123,10 @@ impl Workload {
     }
 
     /// Whether as much of a line, or of its tiles, stays in the first-level cache, out of which cells come as fast as they are
-    /// computed.
-    /// So they do out of the second-level one, but before a last one that is far. In a plane, rows of such tiles are too
-    /// short.
-    /// Shows on processors of Intel in `run heat-1d --schedule auto --threads 1`, of N = 8192 and 100000, in
-    /// `run wave-1d`, of N = 2000, and in `run poisson-2d-jacobi --schedule auto --threads 1`, of N = 257.
+    /// computed. So they do out of the second-level one, but before a last one that is far. In a plane, rows of such tiles
+    /// are too short. Shows on processors of Intel in `run heat-1d --schedule auto --threads 1`, of N = 8192 and 100000, in
+    /// `run wave-1d --schedule auto --threads 1`, of N = 2000, and in `run poisson-2d-jacobi --schedule auto --threads 1`,
+    /// of N = 257.
     pub(super) fn is_in_first_level(&self, dim: usize, bytes: f64) -> bool {
         self.is_last_level_far && dim + 1 == self.extents.len() && bytes <= self.first_level_bytes
     }
