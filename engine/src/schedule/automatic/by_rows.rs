@@ -57,7 +57,7 @@ impl Shapes<'_> {
             return Ok(None);
         }
         // Where each cell is read by one instance, any order of these takes the place of the step before.
-        let is_in_place = self.workload.is_replaced;
+        let is_in_place = self.workload.is_read_once;
         let mut estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers, is_in_place });
         if self.workload.skips_cells() && !is_parallel {
             estimate.nanoseconds *= LEANING;

@@ -65,6 +65,9 @@ const INSTRUCTION_NS: f64 = 0.1;
 /// those at borders may be less. Shows in `run blur-rgb-u8 --schedule auto --threads 1`, which has 0.7 of its speed in
 /// lanes along pixels.
 const COMPONENT_PARTS: f64 = 16.0;
+/// The part of the instances of the largest statement, one in this many, from which on what others read counts: those at
+/// borders have less. Shows in `explain lbm-d2q9-cavity --schedule auto --threads 2`, of rows in parallel.
+const BORDER_PARTS: f64 = 8.0;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
 /// The same for the parts of a folded box, of which threads need nothing but the ends of each other's in a step of a tile.
@@ -134,6 +137,9 @@ pub(super) struct Workload {
     state_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
     pub(super) is_replaced: bool,
+    /// Whether that is so of all statements together, in whatever order their rows run: no other one of as many instances
+    /// reads states.
+    pub(super) is_read_once: bool,
     /// Whether that instance writes them all at one cell, its own.
     pub(super) is_at_own_cell: bool,
     /// Bytes of inputs and outputs.
@@ -228,6 +234,13 @@ impl Workload {
         let across = |stmt: usize| space.extent(stmt, dims.saturating_sub(2), target.params);
         let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
+        let reads_states = |stmt: &Stmt| stmt.reads().any(|(array, _)| kernel.array(array).role == Role::State);
+        let is_read_once = most.is_some_and(|most| {
+            let counts = |stmt: usize| stmt != most && points[stmt] * BORDER_PARTS > points[most];
+            let others = (0..points.len()).filter(|&stmt| counts(stmt));
+            reads_each_state_once(kernel, &kernel.stmts()[most])
+                && !others.map(|stmt| &kernel.stmts()[stmt]).any(reads_states)
+        });
         let bytes_of = |id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params);
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
@@ -258,6 +271,7 @@ impl Workload {
             begun: of_each(|share| share.begun),
             state_bytes: bytes(&[Role::State]),
             is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
+            is_read_once,
             is_at_own_cell: most.is_some_and(|most| writes_one_cell(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
