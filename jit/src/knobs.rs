@@ -84,7 +84,7 @@ pub(crate) const HELPERS_LINGER: Duration = Duration::from_micros(200);
 
 /// For how long a worker that is done with its own runs of a loop leaves those of others to them. Without, two threads that
 /// take the last rows from each other are as slow as one: `run acoustic-2d --schedule auto --set NY=160 --set NX=248 --set
-/// T=10000 --threads 2` took 1.45 times as long, with 1 microsecond 1.08, with 5 no less.
+/// T=10000 --threads 2` took 1.39 times as long, fastest of 4 in turn with the version before.
 pub(crate) const OWNERS_FIRST: Duration = Duration::from_micros(4);
 
 /// Bytes from which on a field asks for huge pages and starts on one: two of them. Shows in `bench --suite quick`.

@@ -96,6 +96,14 @@ impl StorageMapping {
         self.arrays.push(ArrayMapping { array, pieces: vec![piece] });
     }
 
+    /// The modulus and the coefficients of a mapping that is one ring for a whole array.
+    pub(crate) fn one_ring(&self) -> Option<(i64, &[i64])> {
+        let ([buffer], [array]) = (self.buffers.as_slice(), self.arrays.as_slice()) else { return None };
+        let ([modulus], [piece]) = (buffer.moduli.as_slice(), array.pieces.as_slice()) else { return None };
+        let [coefficients] = piece.matrix.as_slice() else { return None };
+        Some((*modulus, coefficients))
+    }
+
     /// Takes over the storage of other arrays, renumbering its buffers.
     pub(crate) fn append(&mut self, other: StorageMapping) {
         let first = self.buffers.len();

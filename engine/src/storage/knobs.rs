@@ -96,7 +96,7 @@ pub(crate) mod placement {
     /// The same of cells where speed counts first.
     pub(crate) const LINE_WEIGHT_FOR_SPEED: u64 = 4;
     /// Bytes of the longest rows that are kept whole in a ring for some cells more. In whole rows, those of 60, 120 and 250
-    /// bytes have 1.28, 1.24 and 1.11 times the speed, of 64 and 100 doubles 1.17 and 1.09, of 400 no more: `run life
+    /// bytes have 1.28, 1.24 and 1.11 times the speed, of 64 and 100 doubles 1.17 and 1.09, of 400 1.02: `run life
     /// --schedule auto --threads 1 --set N=60`, and `run heat-2d-9pt --set N=64` so, also with `--mapping`.
     pub(crate) const LONGEST_WHOLE_ROW_BYTES: u64 = 16 * LINE_BYTES;
     /// Bytes of the shortest rows that are padded: in shorter ones padding weighs more than alignment gains.

@@ -137,11 +137,11 @@ pub(super) struct Workload {
     state_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
     pub(super) is_replaced: bool,
-    /// Whether that is so of all statements together, in whatever order their rows run: no other one of as many instances
-    /// reads states.
-    pub(super) is_read_once: bool,
     /// Whether that instance writes them all at one cell, its own.
     pub(super) is_at_own_cell: bool,
+    /// Whether each cell of the states is read by one instance in all, in whatever order rows run: no other statement of
+    /// nearly as many instances reads any.
+    pub(super) is_read_once: bool,
     /// Bytes of inputs and outputs.
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
@@ -235,12 +235,11 @@ impl Workload {
         let pace = space.coordinates.iter().filter_map(|of_stmt| of_stmt.last().map(least_stride)).max().unwrap_or(1);
         let most = (0..points.len()).max_by(|&a, &b| points[a].total_cmp(&points[b]));
         let reads_states = |stmt: &Stmt| stmt.reads().any(|(array, _)| kernel.array(array).role == Role::State);
-        let is_read_once = most.is_some_and(|most| {
-            let counts = |stmt: usize| stmt != most && points[stmt] * BORDER_PARTS > points[most];
-            let others = (0..points.len()).filter(|&stmt| counts(stmt));
-            reads_each_state_once(kernel, &kernel.stmts()[most])
-                && !others.map(|stmt| &kernel.stmts()[stmt]).any(reads_states)
-        });
+        let is_replaced = most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most]));
+        let is_other =
+            |stmt: usize| most.is_some_and(|most| stmt != most && points[stmt] * BORDER_PARTS > points[most]);
+        let others = kernel.stmts().iter().enumerate().filter(|(stmt, _)| is_other(*stmt));
+        let is_read_once = is_replaced && !others.map(|(_, stmt)| stmt).any(reads_states);
         let bytes_of = |id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params);
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
@@ -270,7 +269,7 @@ impl Workload {
             work: of_each(|share| share.work),
             begun: of_each(|share| share.begun),
             state_bytes: bytes(&[Role::State]),
-            is_replaced: most.is_some_and(|most| reads_each_state_once(kernel, &kernel.stmts()[most])),
+            is_replaced,
             is_read_once,
             is_at_own_cell: most.is_some_and(|most| writes_one_cell(kernel, &kernel.stmts()[most])),
             given_bytes: bytes(&[Role::Input, Role::Output]),

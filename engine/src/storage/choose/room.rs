@@ -21,10 +21,8 @@ pub(super) fn with_room(
     else {
         return Ok(None);
     };
-    let ([buffer], [of_array]) = (mapping.buffers.as_slice(), mapping.arrays.as_slice()) else { return Ok(None) };
-    let ([modulus], [piece]) = (buffer.moduli.as_slice(), of_array.pieces.as_slice()) else { return Ok(None) };
-    let [coefficients] = piece.matrix.as_slice() else { return Ok(None) };
-    let adjoins = matches!(coefficients.as_slice(), [.., before, 1] if *before == row);
+    let Some((modulus, coefficients)) = mapping.one_ring() else { return Ok(None) };
+    let adjoins = matches!(coefficients, [.., before, 1] if *before == row);
     let Some(modulus) = modulus.checked_add(lanes).filter(|_| adjoins && 1 < row && row < lanes) else {
         return Ok(None);
     };

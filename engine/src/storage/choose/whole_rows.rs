@@ -8,7 +8,6 @@
 //! vectors that takes as long as the rows themselves; of longer ones it is little beside them.
 
 use crate::kernel::graph::ArrayId;
-use crate::storage::choose::cost::cutting_ring;
 use crate::storage::knobs::placement::LONGEST_WHOLE_ROW_BYTES;
 use crate::storage::problem::Problem;
 use crate::storage::{MappingError, StorageMapping};
@@ -22,12 +21,10 @@ pub(super) fn in_whole_rows(
 ) -> Result<Option<StorageMapping>, MappingError> {
     let fast = problem.fast_dimension(array);
     let Some(row) = problem.spans(array)?.get(fast).and_then(|span| span.extent()) else { return Ok(None) };
-    let ([buffer], [of_array]) = (mapping.buffers.as_slice(), mapping.arrays.as_slice()) else { return Ok(None) };
-    let ([modulus], [piece]) = (buffer.moduli.as_slice(), of_array.pieces.as_slice()) else { return Ok(None) };
-    let [coefficients] = piece.matrix.as_slice() else { return Ok(None) };
+    let Some((modulus, coefficients)) = mapping.one_ring() else { return Ok(None) };
     // Rows of less than half a vector go on from one to the next.
     let is_of_lanes = u64::try_from(row).is_ok_and(|row| lanes > 1 && row >= lanes / 2);
-    if !is_of_lanes || coefficients.get(fast) != Some(&1) || cutting_ring(problem, piece, buffer, fast).is_none() {
+    if !is_of_lanes || coefficients.get(fast) != Some(&1) {
         return Ok(None);
     }
     let others = || coefficients.iter().enumerate().filter(|(index, c)| *index != fast && **c != 0);
@@ -36,14 +33,14 @@ pub(super) fn in_whole_rows(
     let longest = i64::try_from(LONGEST_WHOLE_ROW_BYTES / bytes).unwrap_or(i64::MAX);
     let Some(pitch) = pitch.filter(|pitch| *pitch <= longest) else { return Ok(None) };
     let up = |cells: i64| cells.checked_add(pitch - 1).map(|sum| sum / pitch * pitch);
-    let (mut whole, mut more) = (coefficients.clone(), 0_i64);
+    let (mut whole, mut more) = (coefficients.to_vec(), 0_i64);
     for (index, c) in others() {
         let Some(rows) = c.checked_abs().and_then(up) else { return Ok(None) };
         let Some(sum) = more.checked_add(rows - c.abs()) else { return Ok(None) };
         (whole[index], more) = (rows * c.signum(), sum);
     }
     let Some(cells) = modulus.checked_add(more).and_then(up) else { return Ok(None) };
-    if more == 0 && cells == *modulus {
+    if more == 0 && cells == modulus {
         return Ok(None);
     }
     let mut rows = mapping.clone();
