@@ -26,7 +26,9 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
 use crate::kernel::{BoundKernel, MappingRule, Ranges, parse_mapping};
-use crate::lower::{Bounded, LowerError, Lowered, Origins, jam_rows, lower, mark_reuse, prove_bounds, verified};
+use crate::lower::{
+    Bounded, LowerError, Lowered, Origins, jam_rows, lower, mark_reuse, prove_bounds, split_index_sets, verified,
+};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{BufferLayout, Layout, lay_out};
@@ -290,18 +292,22 @@ fn lowered(
     Ok(Lowered { program, ..lowered })
 }
 
-/// The program, known to stay inside its buffers, and what its operations come from: with rows jammed where that
-/// can be shown of it, too.
+/// The program, known to stay inside its buffers, and what its operations come from: with rows jammed, and index sets
+/// split, where that can be shown of it, too.
 fn inside(request: &Request, lowered: Lowered, stages: &Stages) -> Result<(Bounded, Origins), Error> {
     let prove = |program| stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), program));
-    if let Some((program, origins)) = stages.time("jam", || jam_rows(&lowered.program, &lowered.origins)) {
-        debug_assert_eq!(program.verify(), Ok(()), "jammed rows keep to the loop language");
+    let Lowered { program, origins, .. } = lowered;
+    let jammed = stages.time("jam", || jam_rows(&program, &origins));
+    let (latest, origins_of_latest) = jammed.as_ref().map_or((&program, &origins), |(program, of)| (program, of));
+    let split = stages.time("split", || split_index_sets(latest, origins_of_latest));
+    for (program, origins) in split.into_iter().chain(jammed) {
+        debug_assert_eq!(program.verify(), Ok(()), "other forms of loops keep to the loop language");
         match prove(program) {
             Ok(bounded) => return Ok((bounded, origins)),
-            Err(error) => debug!("rows are left apart: {error}"),
+            Err(error) => debug!("loops over rows are left as they were: {error}"),
         }
     }
-    Ok((prove(lowered.program)?, lowered.origins))
+    Ok((prove(program)?, origins))
 }
 
 /// What stages have in common: the integer sets of a run, and the clock.

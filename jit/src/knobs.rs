@@ -23,6 +23,14 @@ pub(crate) const DEFAULT_UNROLL: u32 = 4;
 /// in the compile times of `bench --suite strips`.
 pub(crate) const CALLED_OPERATIONS: usize = 64;
 
+/// Iterations of a strip that are written out, and do not call wide code, at most. Shows in the seconds of
+/// `run heat-1d-tiles --schedule tiles --set N=8192 --set T=8192 --threads 1 --set k=0.23 --fill before=1`, whose tiles
+/// take two cells a row from each side.
+pub(crate) const FEW_CELLS: i64 = 4;
+
+/// Operations of such a strip, at most: of more, a vector saves more than a call takes. Shows in the same.
+pub(crate) const FEW_OPERATIONS: usize = 16;
+
 /// Operations of a wide strip up to which another order is tried where registers do not hold all values: it takes the
 /// square of their number, and no window of instructions reaches as far. Shows in the compile times of `bench --suite
 /// strips`.

@@ -19,6 +19,7 @@ mod denormals;
 mod double_mapped;
 mod half;
 pub(crate) mod harness;
+mod index_sets;
 mod integer_vectors;
 mod integers;
 mod interleaved;

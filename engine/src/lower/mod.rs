@@ -5,8 +5,8 @@
 //! conditions; `scope` places integer variables as far out as they can be computed; `address` folds references into
 //! streams; `operations` writes expression graphs, `forward` keeps in registers what the next statement reads, `unused`
 //! drops what no store needs; `alias` states what loads and stores of a strip have in common; `reuse` marks, in the
-//! finished program, what is written with non-temporal stores and what is read from behind them; `jam` lets the rows of
-//! a small tile run as one strip; `bounds` proves that no call leaves its storage, with `inside` where ranges are too
+//! finished program, what is written with non-temporal stores and what is read from behind them; `rows` lets
+//! those of a small tile run as one strip, and gives the most usual ones a body without conditions; `bounds` proves that no call leaves its storage, with `inside` where ranges are too
 //! wide, over the constraints that `cases` finds; `verified` says why the rest is proved.
 
 mod address;
@@ -19,7 +19,6 @@ mod expressions;
 mod forward;
 mod fronts;
 mod inside;
-mod jam;
 mod lanes;
 mod linear;
 mod names;
@@ -27,6 +26,7 @@ mod nodes;
 mod numbers;
 mod operations;
 mod reuse;
+mod rows;
 mod scan;
 mod scope;
 mod split;
@@ -51,8 +51,8 @@ use crate::storage::Sharing;
 
 pub(crate) use bounds::{Bounded, prove_bounds};
 pub use error::LowerError;
-pub(crate) use jam::jam_rows;
 pub(crate) use reuse::mark_reuse;
+pub(crate) use rows::{jam_rows, split_index_sets};
 pub(crate) use verified::verified;
 
 /// A lowered kernel and the loops it came from.

@@ -39,14 +39,14 @@ use crate::types::*;
 use forms::{Form, Leaf, Scope, sides};
 use rows::{Inside, Rows};
 
-/// For each strip that was made of several, which operation of which strip each of its operations was.
-pub type Jammed = BTreeMap<Var, Vec<(Var, ValueId)>>;
+/// For each strip that was made of others, which operation of which strip each of its operations was.
+pub type MadeOf = BTreeMap<Var, Vec<(Var, ValueId)>>;
 
 impl Program {
     /// The verified program with the rows of small tiles as one strip, and longer ones two at a time, where they may run
     /// so, and the strips that are new; none if there are no such rows. Every run does the same as before.
-    pub fn with_rows_jammed(&self) -> Option<(Program, Jammed)> {
-        let mut finder = Finder { fresh: self.variables() as u32, found: FxHashMap::default(), jammed: Jammed::new() };
+    pub fn with_rows_jammed(&self) -> Option<(Program, MadeOf)> {
+        let mut finder = Finder { fresh: self.variables() as u32, found: FxHashMap::default(), jammed: MadeOf::new() };
         finder.visit(&self.body, &mut Scope::default());
         let Finder { mut found, jammed, .. } = finder;
         if found.is_empty() {
@@ -72,7 +72,7 @@ struct Finder {
     fresh: u32,
     /// By the variable of the loop around rows, what replaces that loop.
     found: FxHashMap<Var, Vec<Node>>,
-    jammed: Jammed,
+    jammed: MadeOf,
 }
 
 impl Finder {
@@ -146,7 +146,7 @@ impl Finder {
 }
 
 /// Puts what was found in the place of loops.
-fn put(nodes: &mut Vec<Node>, found: &mut FxHashMap<Var, Vec<Node>>) {
+pub(crate) fn put(nodes: &mut Vec<Node>, found: &mut FxHashMap<Var, Vec<Node>>) {
     let mut at = 0;
     while at < nodes.len() {
         let replacement = match &mut nodes[at] {

@@ -89,3 +89,21 @@ pub(crate) const COALESCED_CELLS: i64 = 128;
 /// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the
 /// same.
 pub(crate) const JAMMED_OPERATIONS: usize = 256;
+
+/// Rows of a loop that get a body of their own, at least: that is one more body to compile. Shows in the seconds of
+/// `run heat-1d-tiles --schedule tiles --set N=8192 --set T=8192 --threads 1 --set k=0.23 --fill before=1`.
+pub(crate) const SPLIT_ROWS: i64 = 16;
+
+/// Conditions, smaller or larger ones of some numbers, and strips that do not run, that such rows decide, at least. Shows
+/// in the same.
+pub(crate) const SPLIT_DECISIONS: usize = 4;
+
+/// Operations of such a row on cells for each of these, at most. Shows in the seconds of
+/// `run acoustic-2d --schedule auto --set NY=48 --set NX=76 --set T=20000 --threads 1`, whose rows have 530, and took
+/// 0.96 of the time, and of `run elastic-2d --schedule rows --set NY=48 --set NX=76 --set T=10000 --threads 1`, where
+/// 1190 took 1.02.
+pub(crate) const SPLIT_WORK: i64 = 640;
+
+/// Bodies of their own in one loop, at most. Shows in the first of these, whose tiles have rows that grow and rows that
+/// shrink.
+pub(crate) const SPLIT_PARTS: usize = 2;

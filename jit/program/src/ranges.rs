@@ -393,6 +393,13 @@ mod tests {
     }
 
     #[test]
+    fn where_the_smallest_number_is_large_enough_all_are() {
+        let smallest = "for v0 in 0 .. 50 { for v1 in 0 .. 50 { let v2 = min(min(v0 - 3, 40 - v1), v1 - 2) \
+                        let v3 = max(20, v1) if all(v2 >= 0, v0 >= v3) { let v4 = v0 + v1 } } }";
+        assert_eq!(last_range(smallest), Interval { min: 22, max: 89 });
+    }
+
+    #[test]
     fn a_remainder_of_one_period_is_exact() {
         assert_eq!(last_range("for v0 in 8 .. 13 { let v1 = mod(v0, 8) - v0 }"), Interval { min: -8, max: -8 });
     }

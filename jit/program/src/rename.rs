@@ -27,6 +27,17 @@ pub(super) fn renamed(var: Var, body: &[Node], fresh: &mut u32) -> Renamed {
     Renamed { body, var: renaming.names[&var], originals }
 }
 
+/// Renames what a block of a verified program defines, and what each fresh variable is called in the original; fresh
+/// variables are numbered from `fresh` on.
+pub(super) fn renamed_block(block: &[Node], fresh: &mut u32) -> (Vec<Node>, FxHashMap<Var, Var>) {
+    let mut renaming = Renaming { names: FxHashMap::default(), fresh };
+    renaming.definitions(block);
+    let mut block = block.to_vec();
+    renaming.nodes(&mut block);
+    let originals = renaming.names.iter().map(|(original, fresh)| (*fresh, *original)).collect();
+    (block, originals)
+}
+
 /// Definitions with fresh variables, numbered from `fresh` on, and an expression that uses them; one variable from
 /// outside gets another name.
 pub(super) fn renamed_lets((from, to): (Var, Var), lets: &[Node], int: &Int, fresh: &mut u32) -> (Vec<Node>, Int) {

@@ -300,7 +300,11 @@ impl Scope {
         self.answers.forget();
         while let Some(at) = self.latest(&form) {
             let (atom, coefficient) = form.take(at);
-            let Atom::Var(var) = atom else { return };
+            let var = match atom {
+                Atom::Var(var) => var,
+                Atom::Term(term) => return self.assume_of_term(&form, &term, coefficient),
+                Atom::Arg(_) => return,
+            };
             let position = self.position(var);
             let substituted = match &mut Rc::make_mut(&mut self.known[position]).meaning {
                 Meaning::Equal(Some(value)) => form.plus(value, coefficient),
@@ -325,6 +329,17 @@ impl Scope {
                 return;
             };
             form = substituted;
+        }
+    }
+
+    /// The same of `rest + coefficient * term`: where the smaller of two numbers is large enough, both are.
+    fn assume_of_term(&mut self, rest: &Affine, term: &Int, coefficient: i128) {
+        let (Int::Min(a, b) | Int::Max(a, b)) = term else { return };
+        if matches!(term, Int::Min(..)) == (coefficient > 0) {
+            for operand in [a, b] {
+                let form = Affine::of(operand).and_then(|operand| rest.clone().plus(&operand, coefficient));
+                form.into_iter().for_each(|form| self.assume_not_negative(form));
+            }
         }
     }
 

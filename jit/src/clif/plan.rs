@@ -13,7 +13,7 @@ use super::ring_groups::FARTHEST_BYTES;
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
-use crate::knobs::{FEW_POINTERS, ROW_CELLS, UNROLLED_OPERATIONS};
+use crate::knobs::{FEW_CELLS, FEW_OPERATIONS, FEW_POINTERS, ROW_CELLS, UNROLLED_OPERATIONS};
 use crate::strip::{Aliases, Definitions, Linear, emission_order, hash_of_terms, pressure};
 use crate::vector::LookupEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -237,6 +237,17 @@ impl<'a> StripPlan<'a> {
     /// Cells that a stream moves by in each iteration; none if only the call's strides tell.
     fn stride_of(&self, stream: &Stream) -> Option<i64> {
         stride(stream, (self.program, self.rows))
+    }
+
+    /// Whether it is a few operations on a few cells, for which a call of wide code takes longer than all of them.
+    pub(super) fn has_few_cells(&self) -> bool {
+        let most = || self.lets.most(&self.strip.hi, &self.strip.lo);
+        self.order.len() <= FEW_OPERATIONS && most().is_some_and(|most| most <= FEW_CELLS)
+    }
+
+    /// The number of iterations if that is a constant and they are written out one behind the other.
+    pub(super) fn written_out(&self) -> Option<i64> {
+        self.constant_length().filter(|_| self.has_few_cells())
     }
 
     /// The number of iterations if that is a constant.

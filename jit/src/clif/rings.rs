@@ -195,28 +195,39 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// Runs `0..length` with a segment for each iteration.
+    /// Runs `0..length` with a segment for each iteration, one behind the other if they are few.
     pub(super) fn single_iterations(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num) {
-        self.counted_loop(Num::Const(0), length, 1, |emitter, iteration| {
-            let start = Num::Value(iteration);
-            for at in rings.pointers() {
-                let pointer = &run.plan.pointers[at];
-                let ring = pointer.ring.expect("only pointers in a ring wrap").cells;
-                let stride = ring_stride(pointer);
-                let Address::Block { pos, .. } = &run.plan.strip.streams[pointer.stream].address else {
-                    unreachable!("arrays have no rings")
-                };
-                let (first, moved) = (emitter.int(pos), emitter.mul_mod(stride.rem_euclid(ring), start, ring));
-                let position = emitter.add(first, moved);
-                let position = emitter.wrap(position, ring);
-                let address = emitter.address_at(run.plan, pointer, position);
-                // From there segments count to where they begin.
-                let before = emitter.mul(start, Num::Const(step_bytes(pointer)));
-                run.addresses[at] = Kept::Num(emitter.sub(Num::Value(address), before));
-            }
-            let end = emitter.add(start, Num::Const(1));
-            emitter.segment(run, start, end);
-        });
+        match run.plan.written_out() {
+            Some(count) => (0..count).for_each(|at| self.single_iteration(run, rings, Num::Const(at))),
+            None => self.counted_loop(Num::Const(0), length, 1, |emitter, iteration| {
+                emitter.single_iteration(run, rings, Num::Value(iteration));
+            }),
+        }
+    }
+
+    fn single_iteration(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, start: Num) {
+        for at in rings.pointers() {
+            let pointer = &run.plan.pointers[at];
+            let ring = pointer.ring.expect("only pointers in a ring wrap").cells;
+            let stride = ring_stride(pointer);
+            let Address::Block { pos, .. } = &run.plan.strip.streams[pointer.stream].address else {
+                unreachable!("arrays have no rings")
+            };
+            let (first, moved) = (self.int(pos), self.mul_mod(stride.rem_euclid(ring), start, ring));
+            let position = match moved {
+                Num::Const(0) => first,
+                moved => {
+                    let position = self.add(first, moved);
+                    self.wrap(position, ring)
+                }
+            };
+            let address = self.address_at(run.plan, pointer, position);
+            // From there segments count to where they begin.
+            let before = self.mul(start, Num::Const(step_bytes(pointer)));
+            run.addresses[at] = Kept::Num(self.sub(Num::Value(address), before));
+        }
+        let end = self.add(start, Num::Const(1));
+        self.segment(run, start, end);
     }
 
     /// Runs `0..length` of a wide strip in segments, from a table of addresses.

@@ -138,10 +138,13 @@ impl<'a> Emitter<'a, '_> {
         self.begin_scratch(plan);
         let rings = Rings::new(plan, self.shared.program, length);
         let is_far = rings.as_ref().is_some_and(|rings| rings.is_far);
-        let wide = if is_far { None } else { self.wide_call(plan, length, rings.as_ref()) };
+        let is_apart = is_far || plan.has_few_cells();
+        let wide = if is_apart { None } else { self.wide_call(plan, length, rings.as_ref()) };
+        // Iterations compute their own places.
+        let is_each = is_far || plan.written_out().is_some();
         let table = match (&wide, &rings) {
             (Some(wide), _) => Some(wide.table),
-            (None, Some(_)) if !is_far => {
+            (None, Some(_)) if !is_each => {
                 Some(self.table(plan, 8 * plan.pointers.len(), |emitter| &mut emitter.address_slot))
             }
             _ => None,
@@ -157,7 +160,7 @@ impl<'a> Emitter<'a, '_> {
         let mut run = self.with_addresses(run, rings.as_ref());
         match (&rings, &run.wide) {
             (None, _) => self.segment(&run, Num::Const(0), length),
-            (Some(rings), None) if is_far => self.single_iterations(&mut run, rings, length),
+            (Some(rings), None) if is_each => self.single_iterations(&mut run, rings, length),
             (Some(rings), wide) => {
                 let is_wide = wide.is_some();
                 let (end, mark) = exit.unwrap_or_else(|| (self.b.create_block(), self.mark()));
@@ -328,9 +331,13 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => None,
         };
-        if let Some(only) = known.filter(|only| start == Num::Const(only - step)) {
-            self.block(run, held, (shape, unroll_factor), start, &[]);
-            return Num::Const(only);
+        if let (Some(end), Num::Const(start)) = (known, start)
+            && (end - start == step || run.plan.written_out().is_some())
+        {
+            for at in (start..end).step_by(step as usize) {
+                self.block(run, held, (shape, unroll_factor), Num::Const(at), &[]);
+            }
+            return Num::Const(end);
         }
         let (body, index) = self.block_with_param();
         let (done, stop) = self.block_with_param();

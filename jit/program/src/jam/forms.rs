@@ -221,3 +221,12 @@ pub(crate) fn sides(form: &Form<'_>) -> (Int, Int) {
         sum(&|coefficient| is_less(coefficient).then(|| -coefficient)),
     )
 }
+
+/// An expression and so much more.
+pub(crate) fn plus_constant(int: Int, more: i64) -> Int {
+    match (int, more) {
+        (int, 0) => int,
+        (Int::Const(0), more) => Int::Const(more),
+        (int, more) => Int::Add(Box::new(int), Box::new(Int::Const(more))),
+    }
+}

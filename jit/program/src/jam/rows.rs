@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::forms::{Form, Scope, terms};
+use super::forms::{Form, Scope, plus_constant, terms};
 use crate::rename::renamed_lets;
 use crate::types::*;
 
@@ -342,13 +342,5 @@ impl<'r, 'a> Bases<'r, 'a> {
         self.next += 1;
         self.nodes.push(Node::Let { var, value });
         Int::Var(var)
-    }
-}
-
-fn plus_constant(int: Int, more: i64) -> Int {
-    match (int, more) {
-        (int, 0) => int,
-        (Int::Const(0), more) => Int::Const(more),
-        (int, more) => Int::Add(Box::new(int), Box::new(Int::Const(more))),
     }
 }
