@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use crease_program::Interval;
 use num_integer::gcd;
 
-use crate::linear_program::{GaveUp, IntegerProgram, RationalPoint};
+use crate::linear_program::{Entry, GaveUp, IntegerProgram, RationalPoint};
 
 /// `coefficients . x + constant`, which is at least 0, or 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,21 +132,8 @@ pub fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool {
 
 /// A rational point that satisfies all rows; none if there is none, and none inside if that is not found out.
 pub fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
-    let mut program: Option<IntegerProgram> = None;
-    for row in rows {
-        let n = row.coefficients.len();
-        // Variables of programs are not negative: each is one less another, the same for all.
-        let program = program.get_or_insert_with(|| IntegerProgram::new(n + 1));
-        for sign in if row.is_equality { [1, -1].as_slice() } else { [1].as_slice() } {
-            let mut own: Vec<i128> = row.coefficients.iter().map(|c| sign * c).collect();
-            own.push(-own.iter().sum::<i128>());
-            if program.require(&own, sign * row.constant).is_err() {
-                return Some(None);
-            }
-        }
-    }
-    let Some(mut program) = program else { return Some(None) };
-    match program.relaxed_minimum() {
+    let found = relaxed_minimum::<i64>(rows).or_else(|GaveUp| relaxed_minimum::<i128>(rows));
+    match found {
         Ok(None) => None,
         Err(GaveUp) => Some(None),
         Ok(Some(RationalPoint { denominator, mut numerators })) => {
@@ -155,6 +142,26 @@ pub fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
             Some(own.map(|numerators| RationalPoint { denominator, numerators }))
         }
     }
+}
+
+/// The smallest point that satisfies all rows, with numbers of one size. Variables of programs are not negative: each is
+/// one less another, the last one, the same for all.
+fn relaxed_minimum<N: Entry>(rows: &[&Row]) -> Result<Option<RationalPoint>, GaveUp> {
+    let Some(first) = rows.first() else { return Err(GaveUp) };
+    let mut program = IntegerProgram::<N>::new(first.coefficients.len() + 1);
+    let mut own = Vec::with_capacity(first.coefficients.len() + 1);
+    for row in rows {
+        for sign in if row.is_equality { [1, -1].as_slice() } else { [1].as_slice() } {
+            own.clear();
+            for c in &row.coefficients {
+                own.push(N::narrowed(sign * c).ok_or(GaveUp)?);
+            }
+            let all = row.coefficients.iter().try_fold(0_i128, |sum, c| sum.checked_add(*c)).ok_or(GaveUp)?;
+            own.push(N::narrowed(-sign * all).ok_or(GaveUp)?);
+            program.require(&own, N::narrowed(sign * row.constant).ok_or(GaveUp)?)?;
+        }
+    }
+    program.relaxed_minimum()
 }
 
 /// Rows that all hold, each once and without a common divisor.
@@ -336,6 +343,18 @@ mod tests {
 
     fn row(is_equality: bool, coefficients: &[i128], constant: i128) -> Row {
         Row { is_equality, coefficients: coefficients.to_vec(), constant }
+    }
+
+    #[test]
+    fn numbers_of_more_than_64_bits_are_found_out_about_as_well() {
+        let row =
+            |coefficients: [i128; 2], constant| Row { is_equality: false, coefficients: coefficients.into(), constant };
+        // x is 2^40 or more, y 2^40 x or more, and 2^70 or 2^90 at most.
+        let (low, steep) = (row([1, 0], -(1 << 40)), row([-(1 << 40), 1], 0));
+        for (bits, is_empty) in [(70, true), (90, false)] {
+            assert_eq!(is_infeasible([&low, &steep, &row([0, -1], 1 << bits)]), is_empty, "2^{bits}");
+        }
+        assert!(point_of(&[&low, &steep]).unwrap().unwrap().numerators[1] >= 1 << 80);
     }
 
     #[test]

@@ -8,35 +8,35 @@
 //! pivot repairs what it violates and keeps that so. The programs have less than ten variables.
 
 use crate::linear_program::rational::RationalPoint;
-use crate::linear_program::tableau::Tableau;
+use crate::linear_program::tableau::{Entry, Tableau};
 
 /// Variables `x >= 0` under inequalities.
 #[derive(Clone, Debug)]
-pub struct IntegerProgram {
+pub struct IntegerProgram<N = i128> {
     n: usize,
     /// First the variables, then the inequalities; all of them are at least 0 at a feasible point.
-    tableau: Tableau,
+    tableau: Tableau<N>,
 }
 
 /// No answer: numbers or the number of steps grow too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaveUp;
 
-impl IntegerProgram {
+impl<N: Entry> IntegerProgram<N> {
     /// Without inequalities.
-    pub fn new(n: usize) -> IntegerProgram {
+    pub fn new(n: usize) -> IntegerProgram<N> {
         IntegerProgram { n, tableau: Tableau::of_variables(n, n) }
     }
 
     /// Adds `coefficients . x + constant >= 0`, whose values at integer points are integers.
-    pub fn require(&mut self, coefficients: &[i128], constant: i128) -> Result<(), GaveUp> {
+    pub fn require(&mut self, coefficients: &[N], constant: N) -> Result<(), GaveUp> {
         self.tableau.push_combination(coefficients, constant).ok_or(GaveUp)
     }
 
     /// The lexicographically smallest rational point; none if there is no point.
     pub fn relaxed_minimum(&mut self) -> Result<Option<RationalPoint>, GaveUp> {
         loop {
-            let violated = self.tableau.constants().position(|constant| constant < 0);
+            let violated = self.tableau.constants().position(|constant| constant < N::zero());
             let Some(violated) = violated else { return Ok(Some(self.tableau.point(self.n))) };
             let Some(column) = self.entering(violated).ok_or(GaveUp)? else { return Ok(None) };
             self.tableau.pivot(violated, column).ok_or(GaveUp)?;
@@ -47,10 +47,13 @@ impl IntegerProgram {
     /// one.
     pub fn cut(&mut self) -> Result<bool, GaveUp> {
         let d = self.tableau.denominator();
-        let Some(row) = self.tableau.constants().take(self.n).position(|c| c % d != 0) else { return Ok(false) };
+        let Some(row) = self.tableau.constants().take(self.n).position(|c| !(c % d).is_zero()) else {
+            return Ok(false);
+        };
         // x = sum a_k / d z_k + c / d is an integer, so the fractions of the a_k / d make up that of -c / d or more.
-        let coefficients: Vec<i128> = self.tableau.coefficients(row).iter().map(|a| a.rem_euclid(d)).collect();
-        let constant = -self.tableau.constant(row).checked_neg().ok_or(GaveUp)?.rem_euclid(d);
+        let rest = |a: N| if (a % d) < N::zero() { a % d + d } else { a % d };
+        let coefficients: Vec<N> = self.tableau.coefficients(row).iter().map(|a| rest(*a)).collect();
+        let constant = N::zero() - rest(N::zero().checked_sub(&self.tableau.constant(row)).ok_or(GaveUp)?);
         self.tableau.push(coefficients, constant);
         Ok(true)
     }
@@ -61,7 +64,7 @@ impl IntegerProgram {
     fn entering(&self, violated: usize) -> Option<Option<usize>> {
         let row = self.tableau.coefficients(violated);
         let mut best: Option<usize> = None;
-        for column in (0..self.n).filter(|&column| row[column] > 0) {
+        for column in (0..self.n).filter(|&column| row[column] > N::zero()) {
             let is_smaller = match best {
                 None => true,
                 Some(known) => self.is_smaller((column, row[column]), (known, row[known]))?,
@@ -73,10 +76,10 @@ impl IntegerProgram {
         Some(best)
     }
 
-    fn is_smaller(&self, (left, by): (usize, i128), (right, other_by): (usize, i128)) -> Option<bool> {
+    fn is_smaller(&self, (left, by): (usize, N), (right, other_by): (usize, N)) -> Option<bool> {
         for variable in 0..self.n {
             let row = self.tableau.coefficients(variable);
-            let (a, b) = (row[left].checked_mul(other_by)?, row[right].checked_mul(by)?);
+            let (a, b) = (row[left].product(other_by)?, row[right].product(by)?);
             if a != b {
                 return Some(a < b);
             }
@@ -133,6 +136,16 @@ mod tests {
             let holds =
                 |x: &[i128]| rows.iter().all(|(a, b)| a.iter().zip(x).map(|(a, x)| a * x).sum::<i128>() + b >= 0);
             let all = (0..343_i128).map(|i| vec![i / 49, i / 7 % 7, i % 7]);
+            let relaxed = |wide: bool| -> Result<Option<RationalPoint>, GaveUp> {
+                let narrow = |numbers: &[i128]| numbers.iter().map(|x| *x as i64).collect::<Vec<_>>();
+                let (mut small, mut large) = (IntegerProgram::<i64>::new(n), IntegerProgram::<i128>::new(n));
+                for (a, b) in &borrowed {
+                    small.require(&narrow(a), *b as i64)?;
+                    large.require(a, *b)?;
+                }
+                if wide { large.relaxed_minimum() } else { small.relaxed_minimum() }
+            };
+            assert_eq!(relaxed(false), relaxed(true), "{rows:?}");
             assert_eq!(minimum(n, &borrowed), all.into_iter().find(|x| holds(x)), "{rows:?}");
         }
     }
@@ -140,7 +153,7 @@ mod tests {
     #[test]
     fn the_relaxed_minimum_may_be_a_fraction() {
         // 2x + 3y >= 7, 3x >= 2y + 1
-        let mut program = IntegerProgram::new(2);
+        let mut program = IntegerProgram::<i128>::new(2);
         program.require(&[2, 3], -7).unwrap();
         program.require(&[3, -2], -1).unwrap();
         let corner = RationalPoint { denominator: 13, numerators: vec![17, 19] };
@@ -149,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_required_later_holds_as_well() {
-        let mut program = IntegerProgram::new(2);
+        let mut program = IntegerProgram::<i128>::new(2);
         program.require(&[1, 1], -3).unwrap();
         assert_eq!(program.relaxed_minimum().unwrap().unwrap().numerators, [0, 3]);
         program.require(&[2, -1], 0).unwrap();
@@ -160,7 +173,7 @@ mod tests {
 
     #[test]
     fn overflow_is_no_answer() {
-        let mut program = IntegerProgram::new(2);
+        let mut program = IntegerProgram::<i128>::new(2);
         program.require(&[i128::MAX, 3], -1).unwrap();
         program.require(&[5, i128::MAX / 2], i128::MIN / 4).unwrap();
         assert_eq!(program.relaxed_minimum(), Err(GaveUp));

@@ -18,4 +18,4 @@ mod tableau;
 pub use integer_program::{GaveUp, IntegerProgram};
 pub use maximum::{Maximum, maximum};
 pub use rational::{Ratio, RationalPoint};
-pub use tableau::Tableau;
+pub use tableau::{Entry, Tableau};

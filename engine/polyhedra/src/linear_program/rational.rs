@@ -22,6 +22,15 @@ pub struct RationalPoint {
     pub numerators: Vec<i128>,
 }
 
+/// The product of two numbers, most of which are small: multiplying 128 bits takes several times as long. None on
+/// overflow.
+pub(super) fn product(a: i128, b: i128) -> Option<i128> {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
+        _ => a.checked_mul(b),
+    }
+}
+
 impl Ratio {
     /// Whether it is less than `other`.
     pub fn is_less(self, other: Ratio) -> Option<bool> {
@@ -56,9 +65,9 @@ impl RationalPoint {
 
     /// The value of `coefficients . x + constant` here, times the denominator.
     pub fn value(&self, coefficients: &[i128], constant: i128) -> Option<i128> {
-        let start = constant.checked_mul(self.denominator)?;
+        let start = product(constant, self.denominator)?;
         let mut terms = coefficients.iter().zip(&self.numerators).filter(|(c, _)| **c != 0);
-        terms.try_fold(start, |sum, (c, x)| sum.checked_add(c.checked_mul(*x)?))
+        terms.try_fold(start, |sum, (c, x)| sum.checked_add(product(*c, *x)?))
     }
 }
 
