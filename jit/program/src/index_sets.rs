@@ -120,14 +120,17 @@ impl Finder<'_> {
         let mut fresh = self.fresh;
         let mut made = MadeOf::new();
         for (first, last) in runs.into_iter().take(SPLIT_PARTS).take_while(|run| !are_few(*run)) {
-            self.env.vars[var.index()] = first + (last - first) / 2;
-            let mut part = Row::new(&mut self.env, scope, (*var, &row));
+            let mut part = Row::new(&mut self.env, scope, (*var, &row), (first, last), fresh);
             let mut nodes = part.nodes(body)?;
             if !part.is_worth_it() {
                 continue;
             }
-            drop_unused(&mut nodes);
-            let Some(domain) = Domain::new(part.holds, &row, (lo, hi), scope) else { continue };
+            let used = drop_unused(&mut nodes);
+            let Row { starts, holds, fresh: next, .. } = part;
+            let Some(domain) = Domain::new(holds, &row, (lo, hi), scope) else { continue };
+            fresh = next;
+            let starts = starts.into_iter().filter(|(var, _)| used.contains(var));
+            lets.extend(starts.map(|(var, value)| Node::Let { var, value }));
             let cond = domain.cond(&row, &mut lets, &mut fresh);
             let (nodes, originals) = renamed_block(&nodes, &mut fresh);
             add_made(&nodes, &originals, &mut made);
@@ -186,8 +189,8 @@ fn is_innermost(nodes: &[Node]) -> bool {
     })
 }
 
-/// Drops definitions of a body without loops that nothing in it needs.
-fn drop_unused(nodes: &mut Vec<Node>) {
+/// Drops definitions of a body without loops that nothing in it needs; says which variables something needs.
+fn drop_unused(nodes: &mut Vec<Node>) -> FxHashSet<Var> {
     let mut used = FxHashSet::default();
     let mut at = nodes.len();
     while at > 0 {
@@ -197,6 +200,7 @@ fn drop_unused(nodes: &mut Vec<Node>) {
             node => add_used(node, &mut used),
         }
     }
+    used
 }
 
 /// Adds the variables that a node needs.

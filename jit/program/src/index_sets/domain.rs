@@ -73,17 +73,27 @@ impl<'s> Domain<'s> {
                 Int::Var(var)
             }
         };
-        let smaller = |a: Int, b: Int| Int::Min(Box::new(a), Box::new(b));
-        let larger = |a: Int, b: Int| Int::Max(Box::new(a), Box::new(b));
         let mut all = Vec::new();
-        let unchanged = self.unchanged.iter().map(int).reduce(smaller);
+        let unchanged = extreme(self.unchanged.iter().map(int).collect(), false);
         all.extend(unchanged.map(|least| Cond::Compare(CompareOp::Ge, number(least), Int::Const(0))));
-        let lower = self.lower.iter().cloned().reduce(larger);
+        let lower = extreme(self.lower.clone(), true);
         all.extend(lower.map(|lower| Cond::Compare(CompareOp::Ge, row.clone(), number(lower))));
-        let upper = self.upper.iter().cloned().reduce(smaller);
+        let upper = extreme(self.upper.clone(), false);
         all.extend(upper.map(|upper| Cond::Compare(CompareOp::Le, row.clone(), number(upper))));
         Cond::And(all)
     }
+}
+
+/// The largest or the smallest of some numbers, of which all constants are one; none if there are none.
+fn extreme(numbers: Vec<Int>, is_max: bool) -> Option<Int> {
+    let constants = numbers.iter().filter_map(|number| if let Int::Const(c) = number { Some(*c) } else { None });
+    let constant = if is_max { constants.max() } else { constants.min() };
+    let others = numbers.into_iter().filter(|number| !matches!(number, Int::Const(_)));
+    let of_two = |a: Int, b: Int| {
+        let (a, b) = (Box::new(a), Box::new(b));
+        if is_max { Int::Max(a, b) } else { Int::Min(a, b) }
+    };
+    constant.map(Int::Const).into_iter().chain(others).reduce(of_two)
 }
 
 /// A form as an expression.

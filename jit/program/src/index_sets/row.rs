@@ -8,7 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::environment::{Env, Trap};
-use crate::jam::forms::{Form, Scope};
+use crate::jam::forms::{Form, Scope, plus_constant, terms};
 use crate::knobs::{SPLIT_DECISIONS, SPLIT_WORK};
 use crate::types::*;
 
@@ -80,10 +80,18 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A row whose body is being written.
+/// A row whose body is being written, for all of some rows that are like it.
 pub(super) struct Row<'r, 'e, 's> {
     env: &'r mut Env<'e>,
     scope: Scope<'s>,
+    /// Its number, as an expression.
+    row: &'s Int,
+    /// The first and the last of those rows.
+    rows: (i64, i64),
+    /// The first number of a variable that is not taken.
+    pub(super) fresh: u32,
+    /// Remainders that are to be computed before the loop.
+    pub(super) starts: Vec<(Var, Int)>,
     /// What is not negative where all comes out as in this row.
     pub(super) holds: Vec<Form<'s>>,
     /// How much was decided.
@@ -93,11 +101,18 @@ pub(super) struct Row<'r, 'e, 's> {
 }
 
 impl<'r, 'e, 's> Row<'r, 'e, 's> {
-    /// The row whose number the environment has, of a loop in this scope; also its number, as an expression.
-    pub(super) fn new(env: &'r mut Env<'e>, outside: &Scope<'s>, (var, row): (Var, &'s Int)) -> Self {
+    /// The row in the middle of these, of a loop over `row` in this scope; variables are numbered from `fresh` on.
+    pub(super) fn new(
+        env: &'r mut Env<'e>,
+        outside: &Scope<'s>,
+        (var, row): (Var, &'s Int),
+        rows: (i64, i64),
+        fresh: u32,
+    ) -> Self {
         let mut scope = outside.clone();
         scope.set(var, Form::term(row));
-        Row { env, scope, holds: Vec::new(), decisions: 0, work: 0 }
+        env.vars[var.index()] = rows.0 + (rows.1 - rows.0) / 2;
+        Row { env, scope, row, rows, fresh, starts: Vec::new(), holds: Vec::new(), decisions: 0, work: 0 }
     }
 
     /// What it runs, of a body without loops.
@@ -171,7 +186,10 @@ impl<'r, 'e, 's> Row<'r, 'e, 's> {
             Int::Sub(a, b) => Int::Sub(boxed(self, a)?, boxed(self, b)?),
             Int::Mul(a, b) => Int::Mul(boxed(self, a)?, boxed(self, b)?),
             Int::FloorDiv(x, divisor) => Int::FloorDiv(boxed(self, x)?, *divisor),
-            Int::Mod(x, modulus) => Int::Mod(boxed(self, x)?, *modulus),
+            Int::Mod(x, modulus) => {
+                let inside = boxed(self, x)?;
+                self.turn(x, *modulus).unwrap_or(Int::Mod(inside, *modulus))
+            }
             Int::Wrap(x, modulus) => Int::Wrap(boxed(self, x)?, *modulus),
             Int::MulMod(factor, x, modulus) => Int::MulMod(*factor, boxed(self, x)?, *modulus),
             Int::Min(a, b) | Int::Max(a, b) => match self.extreme(int)? {
@@ -182,6 +200,35 @@ impl<'r, 'e, 's> Row<'r, 'e, 's> {
                 }
             },
         })
+    }
+
+    /// A remainder of what moves by at most one modulus: one of what does not change, which is computed before the loop,
+    /// and how far the row is from there.
+    fn turn(&mut self, of: &'s Int, modulus: i64) -> Option<Int> {
+        let form = self.scope.form(of)?;
+        let coefficient = form.coefficient(&self.row);
+        let farthest = self.rows.0.unsigned_abs().max(self.rows.1.unsigned_abs());
+        let is_slow = coefficient.unsigned_abs().checked_mul(farthest)? <= modulus.unsigned_abs();
+        if coefficient == 0 || !is_slow {
+            return None;
+        }
+        let moved = Form::default().plus_term(&self.row, coefficient)?;
+        let within = [moved.clone().plus_constant(modulus)?, moved.times(-1)?.plus_constant(modulus)?];
+        let rest = form.plus(&moved, -1)?;
+        let start = Int::Mod(Box::new(plus_constant(terms(&rest), rest.constant)), modulus);
+        let is_known = |known: &&(Var, Int)| known.1 == start;
+        let start = match self.starts.iter().find(is_known) {
+            Some((var, _)) => *var,
+            None => {
+                let var = Var(self.fresh);
+                self.fresh += 1;
+                self.starts.push((var, start));
+                var
+            }
+        };
+        self.holds.extend(within);
+        let moved = Int::Mul(Box::new(Int::Const(coefficient)), Box::new(self.row.clone()));
+        Some(Int::Wrap(Box::new(Int::Add(Box::new(Int::Var(start)), Box::new(moved))), modulus))
     }
 
     /// The operand that a `min` or `max` is in the row, if all have forms.
