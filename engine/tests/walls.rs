@@ -223,24 +223,31 @@ fn crates_depend_on_each_other_one_way() {
     }
 }
 
-/// The Python package is a workspace of its own, so that nothing that is built here notices when its lock file is behind.
+/// The Python package and the stages are workspaces of their own, so that nothing that is built here notices when their
+/// lock files are behind.
 #[test]
-fn the_python_package_locks_what_the_crates_need() {
-    let lock = read(&root().join("python/Cargo.lock"));
+fn workspaces_of_their_own_lock_what_the_crates_need() {
+    locks_what_is_needed("python", &["crease-python"]);
+    locks_what_is_needed("benches/stages", &["crease", "crease-kernels"]);
+}
+
+/// Of some packages, and of all of ours that they need.
+fn locks_what_is_needed(directory: &str, packages: &[&str]) {
+    let lock = read(&root().join(directory).join("Cargo.lock"));
     let blocks: Vec<&str> = lock.split("[[package]]").collect();
-    let mut open = vec!["crease-python".to_string()];
+    let mut open: Vec<String> = packages.iter().map(|name| (*name).to_string()).collect();
     let mut seen = Vec::new();
     while let Some(name) = open.pop() {
         if seen.contains(&name) {
             continue;
         }
         let locked = blocks.iter().find(|block| block.contains(&format!("\nname = \"{name}\"\n")));
-        let locked = locked.unwrap_or_else(|| panic!("python/Cargo.lock lacks {name}"));
+        let locked = locked.unwrap_or_else(|| panic!("{directory}/Cargo.lock lacks {name}"));
         // An entry is a name, with a version behind it where there are several.
         let list = locked.split_once("dependencies = [").map_or("", |(_, list)| list);
         let list: Vec<&str> = list.split('"').skip(1).step_by(2).filter_map(|entry| entry.split(' ').next()).collect();
         for needed in needs(&name) {
-            assert!(list.contains(&needed.as_str()), "python/Cargo.lock: {name} is without {needed}");
+            assert!(list.contains(&needed.as_str()), "{directory}/Cargo.lock: {name} is without {needed}");
             if needed.starts_with("crease") {
                 open.push(needed);
             }

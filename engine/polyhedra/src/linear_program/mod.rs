@@ -6,9 +6,9 @@
 //! - `rational`: the fractions and the points that they answer with.
 //!
 //! Each method is a rule for choosing the next pivot. Vertices of a polytope are found with the same tableau
-//! (`engine/src/storage/strategies/polytope.rs`). Numbers have 127 bits; where they would overflow, or where pivots are
-//! too many, there is no answer. Normal forms of matrices, projections and the generators of cones combine rows of
-//! integers without a denominator and are elsewhere.
+//! (`engine/src/storage/strategies/polytope.rs`). Numbers have 127 bits, or 63, which whoever asks tries first where
+//! most fit; where they would overflow, or where pivots are too many, there is no answer. Normal forms of matrices,
+//! projections and the generators of cones combine rows of integers without a denominator and are elsewhere.
 
 mod integer_program;
 mod maximum;

@@ -16,7 +16,7 @@ use crate::linear_program::rational::{RationalPoint, product};
 /// Pivots after which a program is given up, a linear one or an integer one; those here take some tens.
 const MOST_PIVOTS: usize = 2000;
 
-/// The numbers of a tableau: 64 bits do for nearly all, and take a third of the time of 128.
+/// The numbers of a tableau: 64 bits do for nearly all, and take less time than 128.
 pub trait Entry: PrimInt + Into<i128> {
     /// The product. None on overflow.
     fn product(self, other: Self) -> Option<Self>;
@@ -150,7 +150,7 @@ impl<N: Entry> Tableau<N> {
         Some(())
     }
 
-    /// Exchanges the variable of a column for a form in which it occurs. None if a number leaves 127 bits or pivots are
+    /// Exchanges the variable of a column for a form in which it occurs. None if a number leaves its bits or pivots are
     /// too many; the tableau is then of no use any more.
     pub fn pivot(&mut self, form: usize, column: usize) -> Option<()> {
         self.pivots_left = self.pivots_left.checked_sub(1)?;
