@@ -30,7 +30,8 @@ pub(crate) fn verified(bounded: Bounded, model: &Model<'_, '_>, _proved: &Layout
     // become those of a parallel loop, nor by lanes of one vector dimension, which bounds the lanes of a strip. Alias
     // facts follow from addresses by `alias`: differences that are constants, or remainders that differ. Strips of
     // several rows claim what follows from the same, and run in lanes what each row could
-    // (`jit/program/src/jam/rows.rs`). What fronts need of each other is what `fronts` has found: of all other
+    // (`jit/program/src/jam/rows.rs`); bodies of split index sets have strips of their loop, as these run where the
+    // bodies do (`jit/program/src/index_sets.rs`). What fronts need of each other is what `fronts` has found: of all other
     // iterations, no two cells have the same coordinates.
     let verified = unsafe { Verified::new_unchecked(program) };
     let verified = verified.map_err(|fault| LowerError::Program { kernel: model.kernel.name().to_string(), fault })?;

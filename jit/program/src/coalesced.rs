@@ -22,7 +22,7 @@
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-use crate::jam::forms::{Form, Scope, terms};
+use crate::forms::{Form, Scope, terms};
 use crate::knobs::COALESCED_CELLS;
 use crate::types::*;
 

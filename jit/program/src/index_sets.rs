@@ -29,11 +29,11 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::environment::{Env, Trap};
-use crate::jam::forms::Scope;
-use crate::jam::{MadeOf, put};
+use crate::forms::Scope;
 use crate::knobs::{SPLIT_PARTS, SPLIT_ROWS};
 use crate::limits::MAX_VARS;
 use crate::rename::renamed_block;
+use crate::replaced::{MadeOf, put};
 use crate::trips::strip_length;
 use crate::types::*;
 use domain::Domain;

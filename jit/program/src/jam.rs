@@ -27,20 +27,16 @@
 //!
 //! Cost: forms of all expressions of a loop, once for each of its iterations; pairs of its loads and stores.
 
-pub(crate) mod forms;
 mod rows;
 
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
+use crate::forms::{Form, Leaf, Scope, Side, compared, sides};
 use crate::knobs::{JAMMED_CELLS, JAMMED_OPERATIONS, JAMMED_ROWS, PAIRED_CELLS};
 use crate::limits::MAX_VARS;
+use crate::replaced::{MadeOf, put};
 use crate::types::*;
-use forms::{Form, Leaf, Scope, sides};
 use rows::{Inside, Rows};
-
-/// For each strip that was made of others, which operation of which strip each of its operations was.
-pub type MadeOf = BTreeMap<Var, Vec<(Var, ValueId)>>;
 
 impl Program {
     /// The verified program with the rows of small tiles as one strip, and longer ones two at a time, where they may run
@@ -145,33 +141,6 @@ impl Finder {
     }
 }
 
-/// Puts what was found in the place of loops.
-pub(crate) fn put(nodes: &mut Vec<Node>, found: &mut FxHashMap<Var, Vec<Node>>) {
-    let mut at = 0;
-    while at < nodes.len() {
-        let replacement = match &mut nodes[at] {
-            Node::Let { .. } | Node::Strip(_) => None,
-            Node::For { var, body, .. } => {
-                let replacement = found.remove(var);
-                if replacement.is_none() {
-                    put(body, found);
-                }
-                replacement
-            }
-            Node::If { then, otherwise, .. } => {
-                put(then, found);
-                put(otherwise, found);
-                None
-            }
-        };
-        let count = replacement.as_ref().map_or(1, Vec::len);
-        if let Some(replacement) = replacement {
-            nodes.splice(at..=at, replacement);
-        }
-        at += count;
-    }
-}
-
 /// A step of an iteration of a loop over rows.
 enum Step<'a> {
     Let(Var, &'a Int),
@@ -205,7 +174,7 @@ impl<'a> Ends<'a> {
         Some(Ends { low, low_others, high, high_others, length })
     }
 
-    fn choices(&self) -> impl Iterator<Item = (&'a Int, forms::Side)> {
+    fn choices(&self) -> impl Iterator<Item = (&'a Int, Side)> {
         self.low.choices.iter().chain(&self.high.choices).copied()
     }
 
@@ -334,19 +303,7 @@ fn assumed<'a>(cond: &'a Cond, holds: bool, scope: &Scope<'a>) -> Option<Vec<For
         (Cond::And(parts), false) | (Cond::Or(parts), true) => {
             parts.iter().find_map(|part| assumed(part, holds, scope).filter(|forms| !forms.iter().any(is_negative)))
         }
-        (Cond::Compare(op, a, b), _) => {
-            let (a, b) = (scope.form(a)?, scope.form(b)?);
-            let less = |by: i64| b.clone().plus(&a, -1)?.plus_constant(-by);
-            let more = |by: i64| a.clone().plus(&b, -1)?.plus_constant(-by);
-            Some(match (op, holds) {
-                (CompareOp::Lt, true) | (CompareOp::Ge, false) => vec![less(1)?],
-                (CompareOp::Le, true) | (CompareOp::Gt, false) => vec![less(0)?],
-                (CompareOp::Gt, true) | (CompareOp::Le, false) => vec![more(1)?],
-                (CompareOp::Ge, true) | (CompareOp::Lt, false) => vec![more(0)?],
-                (CompareOp::Eq, true) | (CompareOp::Ne, false) => vec![less(0)?, more(0)?],
-                (CompareOp::Ne, true) | (CompareOp::Eq, false) => return None,
-            })
-        }
+        (Cond::Compare(op, a, b), _) => compared((*op, holds), scope.form(b)?.plus(&scope.form(a)?, -1)?, None),
     }
 }
 

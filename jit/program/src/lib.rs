@@ -5,7 +5,8 @@
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `independence` proves what it claims of
 //! its accesses, which makes it `verified`; `exact` looks for what contradicts a claim in one run. `interpret` runs it
 //! and is the oracle for every code generator; `bounds` and `dry_run` say which cells a run may touch, `reuse` which
-//! soon again, `phase` where rows of them begin; `tile_graph` which pieces of a run need which.
+//! soon again, `phase` where rows of them begin; `tile_graph` which pieces of a run need which. `jam` and `index_sets`
+//! make other loops over rows that leave the same.
 
 mod accesses;
 mod affine;
@@ -21,6 +22,7 @@ mod element;
 mod environment;
 mod exact;
 mod fault;
+mod forms;
 mod fronts;
 pub mod functions;
 mod independence;
@@ -42,6 +44,7 @@ mod phase;
 mod place;
 mod ranges;
 mod rename;
+mod replaced;
 mod reuse;
 mod scope;
 mod sites;
@@ -68,13 +71,13 @@ pub use fault::{Fault, VerifyError};
 pub use half::f16;
 pub use interpret::{InterpretError, ParallelOrder, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
-pub use jam::MadeOf;
 pub use knobs::{CELLS_APART, LINE_BYTES, TYPICAL_LENGTH};
 pub use limits::{DEFAULT_WORK_LIMIT, DRY_RUN_BUDGET, MAX_DEPTH, MAX_OPERATORS, MAX_VARS, PAIRS_PER_UNIT};
 pub use linear_form::LinearForm;
 pub use names::UnknownName;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};
+pub use replaced::MadeOf;
 pub use text::ParseError;
 pub use tile_graph::{GraphTile, LoopTiles, TileGraph, TileGraphError};
 pub use types::*;

@@ -3,7 +3,7 @@
 //! In: linear forms of the row and of what does not change in the loop, which are to be not negative.   Out: three
 //! comparisons in the loop with numbers that are computed before it.
 
-use crate::jam::forms::{Form, Scope, plus_constant, terms};
+use crate::forms::{Form, Scope, plus_constant, terms};
 use crate::types::*;
 
 /// Solutions of inequalities in the row.

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::environment::{Env, Trap};
-use crate::jam::forms::{Form, Scope, plus_constant, terms};
+use crate::forms::{Form, Scope, compared, plus_constant, terms};
 use crate::knobs::{SPLIT_DECISIONS, SPLIT_WORK};
 use crate::types::*;
 
@@ -295,20 +295,8 @@ impl<'r, 'e, 's> Row<'r, 'e, 's> {
                 Ok(best.map(|(_, forms)| forms))
             }
             (Cond::Compare(op, a, b), _) => {
-                let Some(apart) = self.difference(b, a) else { return Ok(None) };
-                let less = |by: i64| apart.clone().plus_constant(-by);
-                let more = |by: i64| apart.times(-1)?.plus_constant(-by);
                 let is_less = self.env.int(a)? < self.env.int(b)?;
-                let both = || Some(vec![less(0)?, more(0)?]);
-                let one = |form: Option<Form<'s>>| form.map(|form| vec![form]);
-                Ok(match (op, holds) {
-                    (CompareOp::Lt, true) | (CompareOp::Ge, false) => one(less(1)),
-                    (CompareOp::Le, true) | (CompareOp::Gt, false) => one(less(0)),
-                    (CompareOp::Gt, true) | (CompareOp::Le, false) => one(more(1)),
-                    (CompareOp::Ge, true) | (CompareOp::Lt, false) => one(more(0)),
-                    (CompareOp::Eq, true) | (CompareOp::Ne, false) => both(),
-                    (CompareOp::Ne, true) | (CompareOp::Eq, false) => one(if is_less { less(1) } else { more(1) }),
-                })
+                Ok(self.difference(b, a).and_then(|apart| compared((*op, holds), apart, Some(is_less))))
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::forms::{Form, Scope, plus_constant, terms};
+use crate::forms::{Form, Scope, plus_constant, terms};
 use crate::rename::renamed_lets;
 use crate::types::*;
 

@@ -230,3 +230,23 @@ pub(crate) fn plus_constant(int: Int, more: i64) -> Int {
         (int, more) => Int::Add(Box::new(int), Box::new(Int::Const(more))),
     }
 }
+
+/// Forms that are not negative only where a comparison of two numbers holds, or does not; of these, what the second one is
+/// more than the first. Where both are merely told to differ, the first one is less, or it is not, if that is known; none
+/// where it is not.
+pub(crate) fn compared<'a>(
+    (op, holds): (CompareOp, bool),
+    apart: Form<'a>,
+    is_less: Option<bool>,
+) -> Option<Vec<Form<'a>>> {
+    let less = |by: i64| apart.clone().plus_constant(-by);
+    let more = |by: i64| apart.times(-1)?.plus_constant(-by);
+    Some(match (op, holds) {
+        (CompareOp::Lt, true) | (CompareOp::Ge, false) => vec![less(1)?],
+        (CompareOp::Le, true) | (CompareOp::Gt, false) => vec![less(0)?],
+        (CompareOp::Gt, true) | (CompareOp::Le, false) => vec![more(1)?],
+        (CompareOp::Ge, true) | (CompareOp::Lt, false) => vec![more(0)?],
+        (CompareOp::Eq, true) | (CompareOp::Ne, false) => vec![less(0)?, more(0)?],
+        (CompareOp::Ne, true) | (CompareOp::Eq, false) => vec![if is_less? { less(1)? } else { more(1)? }],
+    })
+}
