@@ -5,9 +5,10 @@
 //! conditions; `scope` places integer variables as far out as they can be computed; `address` folds references into
 //! streams; `operations` writes expression graphs, `forward` keeps in registers what the next statement reads, `unused`
 //! drops what no store needs; `alias` states what loads and stores of a strip have in common; `reuse` marks, in the
-//! finished program, what is written with non-temporal stores and what is read from behind them; `rows` lets
-//! those of a small tile run as one strip, and gives the most usual ones a body without conditions; `bounds` proves that no call leaves its storage, with `inside` where ranges are too
-//! wide, over the constraints that `cases` finds; `verified` says why the rest is proved.
+//! finished program, what is written with non-temporal stores and what is read from behind them; `rows` lets rows of a
+//! small tile run as one strip, and gives the most usual rows a body without conditions; `bounds` proves that no call
+//! leaves its storage, with `inside` where ranges are too wide, over the constraints that `cases` finds; `verified`
+//! says why the rest is proved.
 
 mod address;
 mod alias;

@@ -2,14 +2,19 @@
 
 use super::harness::agree;
 
-/// Strips of at most `longest` iterations through a ring in steps of `stride`, that begin in each of its cells.
-fn strips(stride: i64, longest: i64, ring: i64) -> String {
+/// Strips of at most `longest` iterations through a ring in steps of `stride`, or of as many where that is known, that
+/// begin in each of its cells.
+fn strips(stride: i64, longest: i64, ring: i64, is_known: bool) -> String {
     let cells = 8 * ring;
+    let (first, end) = match is_known {
+        true => ("v0".to_owned(), format!("v0 + {longest}")),
+        false => ("max(v0, $a)".to_owned(), format!("min(v0 + {longest}, $b)")),
+    };
     format!(
         "program strips(a, b) {{ buffer x: f64[{ring}] read buffer y: f32[{ring}] read buffer out: f64[{cells}] write
          for v0 in 0 .. {ring} {{
-           let v1 = max(v0, $a)
-           let v2 = min(v0 + {longest}, $b)
+           let v1 = {first}
+           let v2 = {end}
            strip v3 in v1 .. v2 lanes 8 {{
              m0 = x[pos mod({stride} * v1 + 5 * v0, {ring}), ring {ring}, stride {stride}]
              m1 = x[pos mod({stride} * v1 + 5 * v0 + 2, {ring}), ring {ring}, stride {stride}]
@@ -26,9 +31,18 @@ fn short_strips_agree_wherever_they_begin_in_their_rings() {
         for longest in [1, 2, 3, 8] {
             for ring in [64, 101, 240] {
                 for (a, b) in [(0, 1000), (20, 60), (61, 61)] {
-                    agree(&strips(stride, longest, ring), &[a, b], &[], &[8]);
+                    agree(&strips(stride, longest, ring, false), &[a, b], &[], &[8]);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn strips_of_a_few_cells_agree_wherever_they_begin_in_their_rings() {
+    for stride in [2, 7, -3, -11] {
+        for length in 1..6 {
+            agree(&strips(stride, length, 101, true), &[0, 0], &[], &[8]);
         }
     }
 }
