@@ -6,7 +6,7 @@
 //! Fields are constant: nothing is asked of the answers here, which tests compare. Each row is the fastest of some
 //! calls, on one thread if its name does not say two, in millions of updates a second, and over the row that it is
 //! compared with; what is aimed for stands behind. Denormal numbers are flushed: what flows out of a box ends in
-//! them, where a box had a hundredth of its speed on a processor of Intel. With a pattern, only comparisons whose name
+//! them, where a box had a seventieth of its speed on a processor of Intel. With a pattern, only comparisons whose name
 //! contains it.
 
 use std::error::Error;
