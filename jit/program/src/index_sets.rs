@@ -6,7 +6,7 @@
 //! A tile of a few hundred rows, each of some hundred cells, is a loop around strips that stand under conditions, with
 //! ends that are the larger or smaller ones of several numbers: what a tile takes from those below, and what it leaves
 //! to those above, depends on where in the tile a row is, and on whether the tile is at an end of the domain. Comparing
-//! all that for each row takes as long as the row. Nearly all of it comes out the same in nearly all rows of nearly all
+//! all that for each row takes nearly as long as the row. Nearly all of it comes out the same in nearly all rows of nearly all
 //! tiles. So the loops around are looked at in the middle of their ranges, where a tile is as most are. Its rows are cut
 //! where some comparison comes out differently; of each of the longest parts, all that its rows decide becomes linear
 //! inequalities in the row and in what does not change in the loop. Their solutions are the rows from one number to
@@ -34,6 +34,7 @@ use crate::knobs::{SPLIT_PARTS, SPLIT_ROWS};
 use crate::limits::MAX_VARS;
 use crate::rename::renamed_block;
 use crate::replaced::{MadeOf, put};
+use crate::reuse::for_each_strip;
 use crate::trips::strip_length;
 use crate::types::*;
 use domain::Domain;
@@ -132,8 +133,11 @@ impl Finder<'_> {
             let starts = starts.into_iter().filter(|(var, _)| used.contains(var));
             lets.extend(starts.map(|(var, value)| Node::Let { var, value }));
             let cond = domain.cond(&row, &mut lets, &mut fresh);
-            let (nodes, originals) = renamed_block(&nodes, &mut fresh);
-            add_made(&nodes, &originals, &mut made);
+            let (mut nodes, originals) = renamed_block(&nodes, &mut fresh);
+            for_each_strip(&mut nodes, &mut |strip| {
+                let of = originals[&strip.var];
+                made.insert(strip.var, (0..strip.ops.len() as u32).map(|at| (of, ValueId(at))).collect());
+            });
             parts.push((cond, nodes));
         }
         if parts.is_empty() || fresh > MAX_VARS {
@@ -216,23 +220,5 @@ fn add_used(node: &Node, used: &mut FxHashSet<Var>) {
             then.iter().chain(otherwise).for_each(|node| add_used(node, used));
         }
         Node::Strip(strip) => used.extend(strip.vars().chain(strip.bases())),
-    }
-}
-
-/// Adds what the strips of a renamed body were made of.
-fn add_made(nodes: &[Node], originals: &FxHashMap<Var, Var>, made: &mut MadeOf) {
-    for node in nodes {
-        match node {
-            Node::Let { .. } => {}
-            Node::For { body, .. } => add_made(body, originals, made),
-            Node::If { then, otherwise, .. } => {
-                add_made(then, originals, made);
-                add_made(otherwise, originals, made);
-            }
-            Node::Strip(strip) => {
-                let of = originals[&strip.var];
-                made.insert(strip.var, (0..strip.ops.len() as u32).map(|at| (of, ValueId(at))).collect());
-            }
-        }
     }
 }

@@ -143,7 +143,7 @@ fn loaded(strip: &Strip) -> Vec<bool> {
     loaded
 }
 
-fn for_each_strip(nodes: &mut [Node], visit: &mut impl FnMut(&mut Strip)) {
+pub(crate) fn for_each_strip(nodes: &mut [Node], visit: &mut impl FnMut(&mut Strip)) {
     for node in nodes {
         match node {
             Node::Let { .. } => {}

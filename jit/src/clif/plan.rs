@@ -134,6 +134,8 @@ pub(super) struct StripPlan<'a> {
     pub(super) spills: Option<Spills>,
     /// Whether there are so many pointers that they are in the memory of the call.
     pub(super) is_large: bool,
+    /// Whether it is a few operations on a few cells, for which a call of wide code takes longer than all of them.
+    pub(super) has_few_cells: bool,
 }
 
 impl<'a> StripPlan<'a> {
@@ -177,6 +179,8 @@ impl<'a> StripPlan<'a> {
         let loads = order.iter().filter(|at| unwritten[**at]).count();
         let indices = strip.ops.iter().filter(|op| matches!(op, Op::Index { .. })).count();
         let lookups = strip.ops.iter().filter(|op| matches!(op, Op::Lookup { .. })).count();
+        let has_few_cells = order.len() <= FEW_OPERATIONS
+            && shared.lets.most(&strip.hi, &strip.lo).is_some_and(|most| most <= FEW_CELLS);
         StripPlan {
             strip,
             aliases,
@@ -191,6 +195,7 @@ impl<'a> StripPlan<'a> {
             unroll,
             // What is shared stays alive in between.
             shares_loads: spills.is_none() && loads * unroll as usize <= MOST_LIVE,
+            has_few_cells,
             is_large: pointers.len() + indices + LookupEntry::NUMBERS * lookups > MOST_ON_STACK,
             spills,
             literals_in_registers,
@@ -239,15 +244,9 @@ impl<'a> StripPlan<'a> {
         stride(stream, (self.program, self.rows))
     }
 
-    /// Whether it is a few operations on a few cells, for which a call of wide code takes longer than all of them.
-    pub(super) fn has_few_cells(&self) -> bool {
-        let most = || self.lets.most(&self.strip.hi, &self.strip.lo);
-        self.order.len() <= FEW_OPERATIONS && most().is_some_and(|most| most <= FEW_CELLS)
-    }
-
     /// The number of iterations if that is a constant and they are written out one behind the other.
     pub(super) fn written_out(&self) -> Option<i64> {
-        self.constant_length().filter(|_| self.has_few_cells())
+        if self.has_few_cells { self.constant_length() } else { None }
     }
 
     /// The number of iterations if that is a constant.

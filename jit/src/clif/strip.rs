@@ -138,7 +138,7 @@ impl<'a> Emitter<'a, '_> {
         self.begin_scratch(plan);
         let rings = Rings::new(plan, self.shared.program, length);
         let is_far = rings.as_ref().is_some_and(|rings| rings.is_far);
-        let is_apart = is_far || plan.has_few_cells();
+        let is_apart = is_far || plan.has_few_cells;
         let wide = if is_apart { None } else { self.wide_call(plan, length, rings.as_ref()) };
         // Iterations compute their own places.
         let is_each = is_far || plan.written_out().is_some();

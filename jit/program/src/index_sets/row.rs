@@ -235,9 +235,9 @@ impl<'r, 'e, 's> Row<'r, 'e, 's> {
     fn extreme(&mut self, int: &'s Int) -> Result<Option<Int>, Trap> {
         let is_max = matches!(int, Int::Max(..));
         let Some(mut leaves) = self.scope.leaves(int, is_max) else { return Ok(None) };
-        let mut values = Vec::new();
+        let (mut values, mut operands) = (Vec::new(), Vec::new());
         for leaf in &leaves {
-            self.int(leaf.int)?;
+            operands.push(self.int(leaf.int)?);
             values.push(self.env.int(leaf.int)?.checked_add(leaf.plus).ok_or(Trap::Overflow)?);
         }
         let Some(forms) = leaves.iter().map(|leaf| self.scope.of_leaf(leaf)).collect::<Option<Vec<_>>>() else {
@@ -253,7 +253,7 @@ impl<'r, 'e, 's> Row<'r, 'e, 's> {
         self.assume(apart);
         let leaf = leaves.swap_remove(at);
         self.scope.choices.extend(leaf.choices);
-        let operand = self.int(leaf.int)?;
+        let operand = operands.swap_remove(at);
         Ok(Some(match leaf.plus {
             0 => operand,
             plus => Int::Add(Box::new(operand), Box::new(Int::Const(plus))),
