@@ -7,8 +7,8 @@
 //!
 //! Up to [`MOST_OPEN_FRONTS`] fronts are open, each in a slot. The leader, worker 0, opens them and works on their runs
 //! like all others; before it opens one, it works until all fronts have ended that may not be open with it. Each worker
-//! has a share of the runs: of few iterations those whose number is its own modulo the number of workers, so that tiles
-//! that go on from front to front stay where their cells are; of many a part. It goes through its shares front by
+//! has a share of the runs: of few iterations, less than two for each worker, those whose number is its own modulo the
+//! number of workers, so that tiles that go on from front to front stay where their cells are; of many a part. It goes through its shares front by
 //! front, and takes runs of the oldest front from others only when it has found nothing of its own for some time, or
 //! when what it waits for has not been begun.
 //!
@@ -16,8 +16,8 @@
 //! So the oldest front can always go on: what it needs has ended. Nobody waits for a worker that is not there, as others
 //! take its runs when they are those of the oldest front.
 //!
-//! A share is one word: the number of its front, its next run and its end. A run is taken by counting up, which fails
-//! if the slot has another front by now; whoever has taken a run may read the slot until it marks the run as done, as
+//! A share is one word: the number of its front, its next run and its end. A run is taken by counting up, by one or by the
+//! number of workers, which fails if the slot has another front by now; whoever has taken a run may read the slot until it marks the run as done, as
 //! the leader writes to it only when all are. Other fields are atomic: what is read of a front that has ended meanwhile
 //! is not used, as its slot says that it has.
 #![allow(unsafe_code)]
@@ -81,6 +81,8 @@ struct Slot<T> {
     lo: AtomicI64,
     hi: AtomicI64,
     runs: AtomicU64,
+    /// From a run of a share to the next one.
+    apart: AtomicU64,
     behind: AtomicI64,
     ahead: AtomicI64,
     /// What it runs.
@@ -107,6 +109,7 @@ impl<T: Default> Fronts<T> {
             lo: AtomicI64::new(0),
             hi: AtomicI64::new(0),
             runs: AtomicU64::new(0),
+            apart: AtomicU64::new(1),
             behind: AtomicI64::new(0),
             ahead: AtomicI64::new(0),
             content: UnsafeCell::default(),
@@ -184,6 +187,8 @@ impl<T> Fronts<T> {
         slot.behind.store(head.behind, Ordering::Relaxed);
         slot.ahead.store(head.ahead, Ordering::Relaxed);
         slot.runs.store(runs, Ordering::Relaxed);
+        let apart = if self.are_few(iterations) { self.workers } else { 1 };
+        slot.apart.store(apart, Ordering::Relaxed);
         slot.left.0.store(runs, Ordering::Relaxed);
         for (worker, share) in (0..).zip(&slot.shares) {
             let (next, end) = self.share(worker, (head.lo, runs), iterations);
@@ -193,14 +198,18 @@ impl<T> Fronts<T> {
         self.opened.0.store(number + 1, Ordering::Release);
     }
 
-    /// The first run of a worker's share, and one past its last.
+    /// The first run of a worker's share, and what all of them are below.
     fn share(&self, worker: u64, (lo, runs): (i64, u64), iterations: u64) -> (u64, u64) {
-        if iterations > self.workers {
-            return (runs * worker / self.workers, runs * (worker + 1) / self.workers);
+        if self.are_few(iterations) {
+            let first = (i128::from(worker) - i128::from(lo)).rem_euclid(i128::from(self.workers));
+            return (first as u64, runs);
         }
-        // Runs are iterations, each of another worker.
-        let before = (i128::from(worker) - i128::from(lo)).rem_euclid(i128::from(self.workers)) as u64;
-        if before < runs { (before, before + 1) } else { (0, 0) }
+        (runs * worker / self.workers, runs * (worker + 1) / self.workers)
+    }
+
+    /// Whether iterations are shared out by their numbers: each is a run, and counting by workers stays in its bits.
+    fn are_few(&self, iterations: u64) -> bool {
+        iterations < 2 * self.workers && 3 * self.workers <= MOST_RUNS
     }
 
     /// Ends a loop over fronts, as the leader: returns when all runs have ended.
@@ -244,14 +253,17 @@ impl<T> Fronts<T> {
 
     /// Takes a run of a front from the share of a worker.
     fn take(&self, number: u64, worker: usize) -> Option<u64> {
-        let share = &self.slot(number).shares[worker].0;
+        let slot = self.slot(number);
+        let share = &slot.shares[worker].0;
         let mut word = share.load(Ordering::Acquire);
+        // That of another front by now is not used: the word has changed then.
+        let apart = slot.apart.load(Ordering::Relaxed);
         loop {
             let (next, end) = ((word >> RUN_BITS) & MOST_RUNS, word & MOST_RUNS);
             if word >> (2 * RUN_BITS) != number & NUMBER || next >= end {
                 return None;
             }
-            match share.compare_exchange_weak(word, word + (1 << RUN_BITS), Ordering::AcqRel, Ordering::Acquire) {
+            match share.compare_exchange_weak(word, word + (apart << RUN_BITS), Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(next),
                 Err(now) => word = now,
             }
@@ -431,15 +443,24 @@ mod tests {
 
     #[test]
     fn few_iterations_have_the_same_worker_in_every_front() {
-        let queue: Fronts<()> = Fronts::new(4);
+        let shares = |lo: i64, hi: i64| {
+            let queue: Fronts<()> = Fronts::new(4);
+            let mut leader = queue.begin();
+            let head = Head { lo, hi, open: 2, behind: 0, ahead: 0 };
+            // SAFETY: nobody else leads.
+            unsafe { queue.open(&mut leader, head, |()| (), &|(), _, _, _| ()) };
+            let taken = |worker| queue.take(leader.next, worker).map(|run| lo + run as i64);
+            [0, 1, 2, 3].map(|worker| std::iter::repeat_with(|| taken(worker)).map_while(|run| run).collect::<Vec<_>>())
+        };
         for lo in -5..5 {
-            for (worker, iteration) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
-                let (next, end) = queue.share(worker, (lo, 4), 4);
-                assert_eq!(end - next, 1);
-                assert_eq!((lo + next as i64).rem_euclid(4), iteration);
+            for hi in lo + 1..lo + 8 {
+                for (worker, own) in (0..).zip(shares(lo, hi)) {
+                    let expected: Vec<i64> = (lo..hi).filter(|at| at.rem_euclid(4) == worker).collect();
+                    assert_eq!(own, expected, "{lo}..{hi}");
+                }
             }
         }
-        assert_eq!([0, 1, 2, 3].map(|worker| queue.share(worker, (6, 2), 2)), [(0, 0), (0, 0), (0, 1), (1, 2)]);
-        assert_eq!([0, 1, 2, 3].map(|worker| queue.share(worker, (6, 10), 10)), [(0, 2), (2, 5), (5, 7), (7, 10)]);
+        let of_many = [vec![6, 7], vec![8, 9, 10], vec![11, 12], vec![13, 14, 15]];
+        assert_eq!(shares(6, 16), of_many);
     }
 }

@@ -87,6 +87,8 @@ mod tests {
         schedule rows { S, E -> [t, y, x] }
         schedule of_calls { S, E -> [t, y, x vector(4)] } split(t 16) parallelogram(t 8, y 4) restart(t)
         schedule of_four { S, E -> [t, y, x vector(4)] } split(t 32) parallelogram(t 8, y 4) restart(t)
+        schedule in_a_row { S, E -> [floor((t + y - _from - 1)/4) + floor((t - _from - 1)/8) + 5*floor((t - _from - 1)/16),
+            floor((t - _from - 1)/8) parallel, floor((t - _from - 1)/16), t, y, x vector(4)] }
       }";
 
     fn code(schedule: &str) -> Code {
@@ -113,20 +115,38 @@ mod tests {
         CALLS.map(|steps| rows.advance(steps).map(|()| state(&rows)).unwrap()).into()
     }
 
+    /// Makes all calls on some threads, as if smaller bands had paid already.
+    fn verify_calls(code: &Code, threads: usize, expected: &[Array2<f64>]) {
+        let smaller = code.shared.bands.as_ref().unwrap();
+        for steps in 1..8 {
+            smaller.in_fewer_steps(steps).note(Duration::MAX, &smaller.bands.shares(9, 2));
+        }
+        let mut bands = run(code, threads);
+        for (steps, expected) in CALLS.iter().zip(expected) {
+            bands.advance(*steps).unwrap();
+            assert!(state(&bands) == *expected, "{threads} threads, {steps} steps");
+        }
+    }
+
+    #[test]
+    fn groups_of_bands_may_follow_each_other_in_a_row() {
+        let expected = states_of_rows();
+        for threads in [1, 2, 3, 5] {
+            let code = code("in_a_row");
+            verify_calls(&code, threads, &expected);
+            // Of five steps, two threads have three and two.
+            let smaller = code.shared.bands.as_ref().unwrap().in_fewer_steps(3);
+            assert_eq!(matches!(smaller.program.get(), Some(Some(_))), threads > 1, "{threads} threads");
+        }
+    }
+
     #[test]
     fn several_bands_of_a_thread_are_shared_out() {
         let expected = states_of_rows();
         for threads in [1, 2, 3, 4, 5] {
             let code = code("of_four");
+            verify_calls(&code, threads, &expected);
             let smaller = code.shared.bands.as_ref().unwrap();
-            for steps in 1..8 {
-                smaller.in_fewer_steps(steps).note(Duration::MAX, &smaller.bands.shares(9, 2));
-            }
-            let mut bands = run(&code, threads);
-            for (steps, expected) in CALLS.iter().zip(&expected) {
-                bands.advance(*steps).unwrap();
-                assert!(state(&bands) == *expected, "{threads} threads, {steps} steps");
-            }
             // 20 steps of two threads are two bands of five for each; of four bands, five threads are four.
             let five = smaller.in_fewer_steps(5);
             assert_eq!(five.program.get().is_some(), [2, 4, 5].contains(&threads), "{threads} threads");

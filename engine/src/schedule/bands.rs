@@ -2,8 +2,10 @@
 //! of others.
 //!
 //! In: a schedule such as `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector(8)]`,
-//! whose bands of `B` steps run at once, `P` of them, and whose `t` counts from the first step of a call.   Out: how many
-//! steps they take together, how fewer are shared out among threads; the same schedule in such bands.
+//! whose bands of `B` steps run at once, `P` of them, and whose `t` counts from the first step of a call; or such as
+//! `[floor(t/B) + floor((z + r t)/h) + D floor(t/(P B)), floor(t/B) parallel, floor(t/(P B)), .., t, z, y, x]`, in which
+//! groups of `P` bands follow each other `D` fronts apart, and none waits for the end of another.   Out: how many steps they
+//! take together, how fewer are shared out among threads; the same schedule in such bands; how far groups are apart.
 //!
 //! Where a call has fewer steps than all bands together, some have none, and their threads wait. Smaller bands share
 //! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the
@@ -36,6 +38,28 @@ pub(crate) fn steps_in_flight(rows: i64, (steps, width, lean): (i64, i64, i64)) 
     Integer::div_ceil(&rows, &period).checked_add(1)?.checked_mul(steps)
 }
 
+/// How groups of bands that run at once follow each other, if none waits for the end of another: a thread that has a band of
+/// one group goes on with its band of the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Groups {
+    /// Fronts that a group is behind the one before, beyond those by which its bands, and tiles that lean, are behind anyway.
+    pub(crate) fronts_between: i64,
+    /// Fronts from one group to the next.
+    pub(crate) period: i64,
+}
+
+/// How groups of so many bands follow each other, of `rows` in tiles of `width` rows that lean. Tiles lean and bands do not, so
+/// that the first and the last tiles of a band are parts: those of a band that begins run beside those of one that ends, and
+/// each front has as much for each thread. Bands of few tiles wait for those before them.
+pub(crate) fn groups(rows: i64, (steps, width, lean): (i64, i64, i64), bands: i64) -> Groups {
+    let [rows, steps, width, lean, bands] = [rows, steps, width, lean, bands].map(i128::from);
+    let behind = bands + Integer::div_floor(&(lean * steps * bands), &width);
+    let period = Integer::div_ceil(&rows, &width).max(behind);
+    // Of 64 bits each, rows are no more than that; what leans farther has no period to speak of.
+    let fronts = |count: i128| i64::try_from(count).unwrap_or(i64::MAX);
+    Groups { fronts_between: fronts(period - behind), period: fronts(period) }
+}
+
 /// How the steps of a call are shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
@@ -54,7 +78,8 @@ impl Bands {
         kernel.step_param()?;
         let dim = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel)?;
         let band = tile_of_steps(schedule, dim)?;
-        let together = (0..dim).rev().find_map(|before| tile_of_steps(schedule, before))?;
+        let around_or_inside = (0..dim).rev().chain(dim + 1..schedule.dims.len());
+        let together = around_or_inside.into_iter().find_map(|other| tile_of_steps(schedule, other))?;
         let is_whole = together.size > band.size && together.size % band.size == 0;
         let begin = together.begins_with_calls() && band.begins_with_calls();
         (is_whole && begin).then_some(Bands { count: together.size / band.size, steps: band.size })
@@ -126,6 +151,15 @@ mod tests {
     }
 
     #[test]
+    fn a_group_begins_as_the_one_before_ends() {
+        // A band has eight tiles, parts of which are in a ninth front.
+        assert_eq!(groups(64, (8, 8, 1), 2), Groups { fronts_between: 4, period: 8 });
+        assert_eq!(groups(44, (8, 8, 1), 2), Groups { fronts_between: 2, period: 6 });
+        assert_eq!(groups(16, (8, 8, 1), 4), Groups { fronts_between: 0, period: 8 }, "four bands of two tiles");
+        assert_eq!(groups(i64::MAX, (64, 1, i64::MAX), 64).period, i64::MAX);
+    }
+
+    #[test]
     fn bands_of_calls_share_out_fewer_steps() {
         let kernel = kernel(BANDS);
         let tiles = &kernel.schedules()[0];
@@ -148,6 +182,21 @@ mod tests {
                         floor((t - _from - 1)/6) parallel, t, y, x vector(8)]";
         assert_eq!(lowered(6), expected);
         assert!(lowered(1).contains("t - _from - 1 parallel"), "{}", lowered(1));
+    }
+
+    #[test]
+    fn groups_that_follow_each_other_without_an_end_share_out_fewer_steps() {
+        let text = "[floor((y + t - _from - 1)/4) + floor((t - _from - 1)/8) + 5*floor((t - _from - 1)/16), \
+                    floor((t - _from - 1)/8) parallel, floor((t - _from - 1)/16), t, y, x vector(8)]";
+        let kernel = kernel(text);
+        let tiles = &kernel.schedules()[0];
+        let bands = Bands::of(&kernel, tiles).unwrap();
+        assert_eq!(bands, Bands { count: 2, steps: 8 });
+        let schedule = bands.lowered(tiles, 6).unwrap();
+        let text = kernel.without_schedules().with_schedule(schedule).unwrap().to_string();
+        let expected = "S -> [floor((t + y - _from - 1)/4) + floor((t - _from - 1)/6) + 5*floor((t - _from - 1)/12), \
+                        floor((t - _from - 1)/6) parallel, floor((t - _from - 1)/12), t, y, x vector(8)]";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

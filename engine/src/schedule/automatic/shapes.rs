@@ -25,8 +25,10 @@
 //!   is in its cache. Whole diagonals of blocks would have as few barriers, but by the next one their edges are in no
 //!   cache. Or each thread has the rows of blocks of a band of its own, each one row behind that of the band before,
 //!   `[floor(t/(P B)), floor(t/B) + floor((z + r t)/h), floor(t/B) parallel, floor((y + r t)/w), t, z, y, x]`: no
-//!   thread takes what another one is just writing, which takes long between cores that share no cache. Where a step has
-//!   stages, each of a block is behind those that it needs, `[.., t, stage, z, y, x]`;
+//!   thread takes what another one is just writing, which takes long between cores that share no cache. Bands of a lattice
+//!   are in a row: a thread goes on with a band of the next group as its own ends, `[floor(t/B) + floor((z + r t)/h) +
+//!   D floor(t/(P B)), floor(t/B) parallel, floor(t/(P B)), floor((y + r t)/w), t, z, y, x]`. Where a step has stages, each
+//!   of a block is behind those that it needs, `[.., t, stage, z, y, x]`;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level;

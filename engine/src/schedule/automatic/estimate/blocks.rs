@@ -7,6 +7,7 @@ use crate::schedule::automatic::estimate::skewed::turns;
 use crate::schedule::automatic::estimate::{
     BARRIER_NS, Estimate, HANDED_ON_RATE, PARTS_NS, SHOWING, Tile, Workload, overlapped,
 };
+use crate::schedule::bands::{Groups, groups};
 
 /// Bytes a nanosecond from a core that is just writing to one that takes each line as soon as it is written, and writes
 /// there. Shows in `run heat-3d-7pt --schedule auto --threads 2 --set N=300 --set T=64`.
@@ -15,6 +16,9 @@ const JUST_WRITTEN_RATE: f64 = 0.6;
 /// step of a block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
 const SHOWING_BETWEEN: f64 = 0.6;
 
+/// Fronts of each group of bands that a thread waits for others, as tiles take longer here than there. Shows in
+/// `run lbm-d3q19-cavity --schedule auto --threads 2 --load`, of N = 44 to 128, with tiles of 8 and of 16 rows.
+const FRONTS_WAITED: f64 = 1.0;
 /// Rows of a lattice, of which a step of a block reads each once and in order, come from a last cache that is near as from
 /// a core's own if they are no more than this many times what that holds. Shows in `run lbm-d3q19-cavity --schedule auto
 /// --threads 1 --set N=200`, with blocks of 4 by 4, 8 by 8 and 32 by 8 rows, on processors of AMD; on those of Intel, blocks
@@ -69,23 +73,40 @@ impl Workload {
     pub(crate) fn blocks_of_bands(&self, block: &Block, bands: i64) -> Estimate {
         let first = self.extents.len() - self.space_dims;
         let tile = Tile { steps: block.steps, width: block.widths.0, lean: block.leans.0 };
+        let groups = self.groups_of_bands(block, bands);
         let (height, bands) = ((block.steps * bands) as f64, bands as f64);
         let threads = self.threads.min(bands);
         let of_tile = self.of_block(block, threads, threads);
         let in_tiles = self.blocks_along(block, 0);
         let tiles = in_tiles.ceil();
-        // Threads have no block where rows of blocks begin and end.
-        let of_thread = turns(tiles, bands, threads) / (in_tiles * bands);
+        let (fronts, of_thread) = match groups {
+            // In each front a thread has a block, or two parts of one.
+            Some(Groups { period, .. }) => {
+                let fronts = period as f64 + FRONTS_WAITED;
+                (fronts, fronts * block.widths.0 as f64 / (self.extents[first].max(1.0) * bands))
+            }
+            // Threads have no block where rows of blocks begin and end.
+            None => (tiles + bands - 1.0, turns(tiles, bands, threads) / (in_tiles * bands)),
+        };
         let (work, inside) = (self.all_work() * of_thread, of_tile.inside * of_thread * threads);
         // The first band takes from memory, each other one from the core of the one before.
         let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
         let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
         let begun = self.begun(height) / height;
         let between = self.showing_between(moved, 1.0) * begun;
-        let waiting = (tiles + bands - 1.0) * BARRIER_NS * begun;
+        let waiting = fronts * BARRIER_NS * begun;
         let shared = of_tile.shared * self.begun(height) / block.steps as f64;
         let nanoseconds = self.with_edges(&[work, inside, handed_on * begun], shared) + between + waiting;
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
+    }
+
+    /// How groups of so many bands of blocks follow each other, if each cell is read once: storage is the same however many
+    /// bands run at once. That of others is for the steps of one group, which ends before the next one begins; or, of stages
+    /// that take each other's place, the proof takes integer sets three times as long and more.
+    pub(crate) fn groups_of_bands(&self, block: &Block, bands: i64) -> Option<Groups> {
+        let rows = self.extents[self.extents.len() - self.space_dims] as i64;
+        let tile = (block.steps, block.widths.0, block.leans.0);
+        (self.is_replaced && !block.is_in_place).then(|| groups(rows, tile, bands))
     }
 
     /// Nanoseconds of a step in blocks, one after the other, of each step of which threads have some of so many parts each.

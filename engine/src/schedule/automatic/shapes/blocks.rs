@@ -11,6 +11,7 @@ use crate::schedule::automatic::in_place::readers_first;
 use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
 use crate::schedule::automatic::shapes::skewed::AtOnce;
 use crate::schedule::automatic::shapes::{Draft, Found, Shapes, TILE_STEPS, count, in_bands, lean, widths};
+use crate::schedule::bands::Groups;
 use crate::schedule::skewed::leaning_tile;
 use crease_program::Interval;
 
@@ -68,7 +69,8 @@ impl Shapes<'_> {
         self.in_blocks((draft, within), &block, (block.steps, None), (how, &behind), self.workload.blocks(&block))
     }
 
-    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
+    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before. Where
+    /// storage allows, it goes on with a band of the next group as that one ends.
     pub(super) fn blocks_of_bands(&self, within: Option<&Within>) -> Found {
         let threads = self.workload.threads as i64;
         let Some(within) = within.filter(|within| within.leans.0 > 0) else { return Ok(None) };
@@ -80,15 +82,26 @@ impl Shapes<'_> {
             return Ok(None);
         };
         let of_call = self.steps_of_call()?;
-        let band = in_bands(&of_call, block.steps)?;
+        let (band, group) = (in_bands(&of_call, block.steps)?, in_bands(&of_call, block.steps * threads)?);
         let rows = self.leaning_tiles(&within.outer, block.widths.0, block.leans.0)?;
         let fronts = band.iter().zip(&rows).map(|(band, row)| band.add(row)).collect::<Result<Vec<_>, _>>()?;
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, in_bands(&of_call, block.steps * threads)?);
-        draft.push(DimKind::Sequential, fronts);
-        draft.push(DimKind::Parallel, band);
+        let mut behind = format!(", {threads} bands at once");
+        match self.workload.groups_of_bands(&block, threads) {
+            Some(Groups { fronts_between, .. }) => {
+                let apart = fronts.iter().zip(&group).map(|(front, group)| front.add(&group.scale(fronts_between)?));
+                draft.push(DimKind::Sequential, apart.collect::<Result<_, _>>()?);
+                draft.push(DimKind::Parallel, band);
+                draft.push(DimKind::Sequential, group);
+                behind += " in a row";
+            }
+            None => {
+                draft.push(DimKind::Sequential, group);
+                draft.push(DimKind::Sequential, fronts);
+                draft.push(DimKind::Parallel, band);
+            }
+        }
         draft.push(DimKind::Sequential, self.leaning_tiles(&within.inner, block.widths.1, block.leans.1)?);
-        let behind = format!(", {threads} bands at once");
         let in_flight = (block.steps * threads, None);
         self.in_blocks((draft, within), &block, in_flight, ("blocks", &behind), estimate(&block))
     }
