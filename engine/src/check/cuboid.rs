@@ -34,6 +34,12 @@ impl Cuboid {
         Cuboid(self.0.iter().zip(&other.0).map(|(a, b)| (a.0.max(b.0), a.1.min(b.1))).collect())
     }
 
+    /// Whether both have a point in common.
+    pub(crate) fn meets(&self, other: &Cuboid) -> bool {
+        debug_assert_eq!(self.0.len(), other.0.len(), "cuboids of one space");
+        self.0.iter().zip(&other.0).all(|(a, b)| a.0.max(b.0) <= a.1.min(b.1))
+    }
+
     /// The smallest cuboid that holds both.
     pub(crate) fn hull(&self, other: &Cuboid) -> Cuboid {
         debug_assert_eq!(self.0.len(), other.0.len(), "cuboids of one space");
@@ -101,7 +107,7 @@ pub(super) fn remainder<'h>(from: Vec<Cuboid>, holes: impl IntoIterator<Item = &
 /// Whether each point of `space` is in exactly one of `parts`, and no other point is: they lie inside, no two of them
 /// meet, and they have as many points together.
 pub(super) fn is_partition(space: &Cuboid, parts: &[&Cuboid]) -> bool {
-    let apart = |k: usize| parts[..k].iter().all(|other| parts[k].meet(other).is_empty());
+    let apart = |k: usize| parts[..k].iter().all(|other| !parts[k].meets(other));
     let points = parts.iter().try_fold(0_i128, |sum, part| sum.checked_add(part.points()?));
     parts.iter().all(|part| part.is_within(space))
         && (0..parts.len()).all(apart)

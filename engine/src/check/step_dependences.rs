@@ -229,7 +229,7 @@ impl Places<'_, '_> {
     fn is_outlived(&self, a: &Resident<'_>, b: &Resident<'_>) -> Option<bool> {
         for distance in self.distances(a, b, 1)? {
             let shared = a.cells.meet(&b.cells.moved_back(&distance));
-            let mut met = a.regions.iter().filter(|region| !region.cells.meet(&shared).is_empty());
+            let mut met = a.regions.iter().filter(|region| region.cells.meets(&shared));
             if !met.all(|region| region.readers.is_empty() || region.readers == [distance.clone()]) {
                 return Some(false);
             }
@@ -273,7 +273,7 @@ impl Places<'_, '_> {
             for b in phases[phase] {
                 for distance in self.distances(a, b, steps)? {
                     let before = b.cells.moved_back(&distance);
-                    if cells.iter().all(|part| part.meet(&before).is_empty()) {
+                    if cells.iter().all(|part| !part.meets(&before)) {
                         continue;
                     }
                     if !times.is_over(readers, steps, &distance)? {

@@ -14,7 +14,7 @@
 //! and known, so that it has a distance in `x'`, too.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::check::certificate::{Readers, Region};
 use crate::check::cuboid::Cuboid;
@@ -67,6 +67,13 @@ struct Component {
     floors: Vec<(i64, usize)>,
 }
 
+/// What a floor grows by from one instance to another: one more where the remainder is large enough, if there is any.
+#[derive(Clone, Copy)]
+struct Growth {
+    by: i128,
+    may_be_more: bool,
+}
+
 /// Statements that share a time vector.
 pub(super) struct Frame {
     /// Their instances of a step, and the smallest cuboid around them.
@@ -79,10 +86,10 @@ pub(super) struct Frame {
     more: Vec<i64>,
 }
 
-/// Cells of a part, and an instance that reads them; none for cells that nothing reads.
+/// An instance that reads cells of a part, or none that does, and the cells.
 pub(super) struct Read {
-    cells: Cuboid,
     reader: Option<Reader>,
+    cells: Vec<Cuboid>,
 }
 
 /// Who reads, as its own frame counts.
@@ -127,7 +134,7 @@ impl Frame {
 
     /// Whether it writes some of the cells.
     pub(super) fn writes(&self, cells: &Cuboid) -> bool {
-        self.instances.iter().any(|own| !own.meet(cells).is_empty())
+        self.instances.iter().any(|own| own.meets(cells))
     }
 
     /// Cells as the first frame counts them.
@@ -197,14 +204,14 @@ impl<'k> Times<'k> {
     /// Who reads the cells of a part that a frame writes; none if a distance is not known.
     pub(super) fn reads(&self, regions: &[Region], cells: &Cuboid, frame: usize) -> Option<Vec<Read>> {
         let own = &self.frames[frame];
-        let mut reads = Vec::new();
+        let mut reads: BTreeMap<Option<Reader>, Vec<Cuboid>> = BTreeMap::new();
         for region in regions {
             let cells = region.cells.meet(cells);
             if cells.is_empty() {
                 continue;
             }
             if region.readers.is_empty() {
-                reads.push(Read { cells: own.folded(&cells)?, reader: None });
+                reads.entry(None).or_default().push(own.folded(&cells)?);
             }
             for by in &region.readers {
                 for (number, other) in self.frames.iter().enumerate() {
@@ -219,11 +226,11 @@ impl<'k> Times<'k> {
                         behind: behind.collect::<Option<_>>()?,
                         is_own: number == frame,
                     };
-                    reads.push(Read { cells: own.folded(&cells)?, reader: Some(reader) });
+                    reads.entry(Some(reader)).or_default().push(own.folded(&cells)?);
                 }
             }
         }
-        Some(reads)
+        Some(reads.into_iter().map(|(reader, cells)| Read { reader, cells }).collect())
     }
 
     /// All coefficients.
@@ -260,20 +267,27 @@ impl<'k> Times<'k> {
     /// part, as the first frame counts; none if numbers leave 64 bits.
     pub(super) fn are_over(&self, space: &Cuboid, reads: &[Read], steps: i64, distance: &[i64]) -> Option<bool> {
         let shared = space.meet(&space.moved_back(distance));
-        let mut known: BTreeSet<&Reader> = BTreeSet::new();
-        for read in reads.iter().filter(|read| !read.cells.meet(&shared).is_empty()) {
-            let Some(reader) = &read.reader else {
-                if !self.precedes(&apart(steps, distance), &vec![0; self.components.len()], false) {
-                    return Some(false);
-                }
-                continue;
-            };
-            if !known.insert(reader) {
+        let none_more = vec![0; self.components.len()];
+        let mut by = apart(steps, distance);
+        for Read { reader, cells } in reads {
+            if !cells.iter().any(|cells| cells.meets(&shared)) {
                 continue;
             }
-            let behind =
-                distance.iter().zip(&reader.distance).map(|(e, d)| e.checked_sub(*d)).collect::<Option<Vec<_>>>()?;
-            if !self.precedes(&apart(steps - 1, &behind), &reader.behind, reader.is_own) {
+            let (more, is_own) = match reader {
+                Some(Reader { distance: read, behind, is_own }) => {
+                    by[0] = steps - 1;
+                    for (by, (written, read)) in by[1..].iter_mut().zip(distance.iter().zip(read)) {
+                        *by = written.checked_sub(*read)?;
+                    }
+                    (behind, *is_own)
+                }
+                None => {
+                    by[0] = steps;
+                    by[1..].copy_from_slice(distance);
+                    (&none_more, false)
+                }
+            };
+            if !self.precedes(&by, more, is_own) {
                 return Some(false);
             }
         }
@@ -301,25 +315,28 @@ impl<'k> Times<'k> {
     /// Whether an instance certainly reads before the one this far from it writes, or writes before it does; `more` is what
     /// components grow by beside that. Only of one frame may both be one instance, which `reads` first.
     fn precedes(&self, by: &[i64], more: &[i64], reads: bool) -> bool {
-        let cases = 1_usize << self.floors.len();
-        (0..cases).all(|case| {
-            let growth = |floor: usize| -> Option<i128> {
-                let (linear, divisor) = &self.floors[floor];
-                let (moved, divisor) = (dot(linear, by), i128::from(*divisor));
-                let more = case >> floor & 1 == 1;
-                // One more where the remainder is large enough, if there is one.
-                let may_be = !more || moved.rem_euclid(divisor) != 0;
-                may_be.then(|| moved.div_euclid(divisor) + i128::from(more))
-            };
-            let growths: Option<Vec<i128>> = (0..self.floors.len()).map(growth).collect();
-            growths.is_none_or(|growths| self.is_certain(0, (by, more), &growths, reads, reads))
-        })
+        let growth = |(linear, divisor): &(Vec<i64>, i64)| {
+            let (moved, divisor) = (dot(linear, by), i128::from(*divisor));
+            Growth { by: moved.div_euclid(divisor), may_be_more: moved.rem_euclid(divisor) != 0 }
+        };
+        let mut growths: Vec<Growth> = self.floors.iter().map(growth).collect();
+        self.is_certain(0, (by, more), &mut growths, reads, reads)
     }
 
     /// Whether the order is certain from component `k` on; `equal` says so if all of them are equal.
-    fn is_certain(&self, k: usize, by: (&[i64], &[i64]), growths: &[i128], equal: bool, reads: bool) -> bool {
+    fn is_certain(&self, k: usize, by: (&[i64], &[i64]), growths: &mut [Growth], equal: bool, reads: bool) -> bool {
         let Some((component, kind)) = self.components.get(k).zip(self.dims.get(k)) else { return equal };
-        let of_floor = |&(factor, floor): &(i64, usize)| i128::from(factor) * growths[floor];
+        // Both growths of a floor have to do, each the same in all components.
+        if let Some(&(_, floor)) = component.floors.iter().find(|(_, floor)| growths[*floor].may_be_more) {
+            let Growth { by: least, .. } = growths[floor];
+            let is_certain = [least, least + 1].into_iter().all(|of_floor| {
+                growths[floor] = Growth { by: of_floor, may_be_more: false };
+                self.is_certain(k, by, growths, equal, reads)
+            });
+            growths[floor] = Growth { by: least, may_be_more: true };
+            return is_certain;
+        }
+        let of_floor = |&(factor, floor): &(i64, usize)| i128::from(factor) * growths[floor].by;
         let growth =
             dot(&component.linear, by.0) + component.floors.iter().map(of_floor).sum::<i128>() + i128::from(by.1[k]);
         match *kind {
