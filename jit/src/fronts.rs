@@ -8,18 +8,18 @@
 //! Up to [`MOST_OPEN_FRONTS`] fronts are open, each in a slot. The leader, worker 0, opens them and works on their runs
 //! like all others; before it opens one, it works until all fronts have ended that may not be open with it. Each worker
 //! has a share of the runs: of few iterations, less than two for each worker, those whose number is its own modulo the
-//! number of workers, so that tiles that go on from front to front stay where their cells are; of many a part. It goes through its shares front by
-//! front, and takes runs of the oldest front from others only when it has found nothing of its own for some time, or
-//! when what it waits for has not been begun.
+//! number of workers, so that tiles that go on from front to front stay where their cells are; of many a part. It goes
+//! through its shares front by front, and takes runs of the oldest front from others only when it has found nothing of
+//! its own for some time, or when what it waits for has not been begun.
 //!
 //! A run begins when the runs of the fronts before that it needs are marked as done; which these are its front's head tells.
 //! So the oldest front can always go on: what it needs has ended. Nobody waits for a worker that is not there, as others
 //! take its runs when they are those of the oldest front.
 //!
-//! A share is one word: the number of its front, its next run and its end. A run is taken by counting up, by one or by the
-//! number of workers, which fails if the slot has another front by now; whoever has taken a run may read the slot until it marks the run as done, as
-//! the leader writes to it only when all are. Other fields are atomic: what is read of a front that has ended meanwhile
-//! is not used, as its slot says that it has.
+//! A share is one word: the number of its front, its next run and its end. A run is taken by counting up, by one or by
+//! the number of workers, which fails if the slot has another front by now; whoever has taken a run may read the slot
+//! until it marks the run as done, as the leader writes to it only when all are. Other fields are atomic: what is read of
+//! a front that has ended meanwhile is not used, as its slot says that it has.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -207,7 +207,8 @@ impl<T> Fronts<T> {
         (runs * worker / self.workers, runs * (worker + 1) / self.workers)
     }
 
-    /// Whether iterations are shared out by their numbers: each is a run, and counting by workers stays in its bits.
+    /// Whether iterations are shared out by their numbers. Each is a run of its own then, and its number, with that of the
+    /// workers added, stays in the bits of a share.
     fn are_few(&self, iterations: u64) -> bool {
         iterations < 2 * self.workers && 3 * self.workers <= MOST_RUNS
     }

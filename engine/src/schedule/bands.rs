@@ -4,8 +4,8 @@
 //! In: a schedule such as `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector(8)]`,
 //! whose bands of `B` steps run at once, `P` of them, and whose `t` counts from the first step of a call; or such as
 //! `[floor(t/B) + floor((z + r t)/h) + D floor(t/(P B)), floor(t/B) parallel, floor(t/(P B)), .., t, z, y, x]`, in which
-//! groups of `P` bands follow each other `D` fronts apart, and none waits for the end of another.   Out: how many steps they
-//! take together, how fewer are shared out among threads; the same schedule in such bands; how far groups are apart.
+//! groups of `P` bands follow each other in a row, and none waits for the end of another.   Out: how many steps they take
+//! together, how fewer are shared out among threads; the same schedule in such bands; how far apart groups are.
 //!
 //! Where a call has fewer steps than all bands together, some have none, and their threads wait. Smaller bands share
 //! the same steps out among all threads. Whether they keep to the storage that was found for the larger ones is for the
@@ -38,19 +38,19 @@ pub(crate) fn steps_in_flight(rows: i64, (steps, width, lean): (i64, i64, i64)) 
     Integer::div_ceil(&rows, &period).checked_add(1)?.checked_mul(steps)
 }
 
-/// How groups of bands that run at once follow each other, if none waits for the end of another: a thread that has a band of
-/// one group goes on with its band of the next one.
+/// How groups of bands that run at once follow each other in a row: none waits for the end of another, and a thread that has
+/// a band of one group goes on with its band of the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// Fronts that a group is behind the one before, beyond those by which its bands, and tiles that lean, are behind anyway.
+    /// Fronts that a group is behind the one before, beyond those by which its bands, and tiles that lean, are anyway.
     pub(crate) fronts_between: i64,
     /// Fronts from one group to the next.
     pub(crate) period: i64,
 }
 
-/// How groups of so many bands follow each other, of `rows` in tiles of `width` rows that lean. Tiles lean and bands do not, so
-/// that the first and the last tiles of a band are parts: those of a band that begins run beside those of one that ends, and
-/// each front has as much for each thread. Bands of few tiles wait for those before them.
+/// How groups of so many bands follow each other, of `rows` in tiles of `width` rows that lean. Tiles lean and bands do not,
+/// so that the first and the last tiles of a band are parts: those of a band that begins run beside those of one that ends,
+/// and each front has as much for each thread. Bands of few tiles wait for those before them.
 pub(crate) fn groups(rows: i64, (steps, width, lean): (i64, i64, i64), bands: i64) -> Groups {
     let [rows, steps, width, lean, bands] = [rows, steps, width, lean, bands].map(i128::from);
     let behind = bands + Integer::div_floor(&(lean * steps * bands), &width);
@@ -78,8 +78,8 @@ impl Bands {
         kernel.step_param()?;
         let dim = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel)?;
         let band = tile_of_steps(schedule, dim)?;
-        let around_or_inside = (0..dim).rev().chain(dim + 1..schedule.dims.len());
-        let together = around_or_inside.into_iter().find_map(|other| tile_of_steps(schedule, other))?;
+        let mut around_and_inside = (0..dim).rev().chain(dim + 1..schedule.dims.len());
+        let together = around_and_inside.find_map(|other| tile_of_steps(schedule, other))?;
         let is_whole = together.size > band.size && together.size % band.size == 0;
         let begin = together.begins_with_calls() && band.begins_with_calls();
         (is_whole && begin).then_some(Bands { count: together.size / band.size, steps: band.size })

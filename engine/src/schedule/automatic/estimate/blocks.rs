@@ -16,9 +16,10 @@ const JUST_WRITTEN_RATE: f64 = 0.6;
 /// step of a block, beside whose arithmetic it does not fit. Shows in `bench --suite tiles --kernel heat-3d-7pt`.
 const SHOWING_BETWEEN: f64 = 0.6;
 
-/// Fronts of each group of bands that a thread waits for others, as tiles take longer here than there. Shows in
-/// `run lbm-d3q19-cavity --schedule auto --threads 2 --load`, of N = 44 to 128, with tiles of 8 and of 16 rows.
+/// Fronts of each group of bands in a row that a thread waits for others, as tiles take longer here than there. Shows in `run
+/// lbm-d3q19-cavity --schedule auto --threads 2 --load`, of N = 44 to 128, with tiles of 8 and of 16 rows.
 const FRONTS_WAITED: f64 = 1.0;
+
 /// Rows of a lattice, of which a step of a block reads each once and in order, come from a last cache that is near as from
 /// a core's own if they are no more than this many times what that holds. Shows in `run lbm-d3q19-cavity --schedule auto
 /// --threads 1 --set N=200`, with blocks of 4 by 4, 8 by 8 and 32 by 8 rows, on processors of AMD; on those of Intel, blocks
@@ -100,13 +101,18 @@ impl Workload {
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
     }
 
-    /// How groups of so many bands of blocks follow each other, if each cell is read once: storage is the same however many
-    /// bands run at once. That of others is for the steps of one group, which ends before the next one begins; or, of stages
-    /// that take each other's place, the proof takes integer sets three times as long and more.
+    /// How groups of so many bands of blocks follow each other, if they may be in a row.
     pub(crate) fn groups_of_bands(&self, block: &Block, bands: i64) -> Option<Groups> {
         let rows = self.extents[self.extents.len() - self.space_dims] as i64;
         let tile = (block.steps, block.widths.0, block.leans.0);
-        (self.is_replaced && !block.is_in_place).then(|| groups(rows, tile, bands))
+        self.may_be_in_a_row(block.is_in_place).then(|| groups(rows, tile, bands))
+    }
+
+    /// Whether groups of bands may be in a row: if each cell is read once, storage is the same however many bands run at once.
+    /// That of others is for the steps of one group, which ends before the next one begins; or, of stages that take each
+    /// other's place, the proof takes integer sets three times as long and more.
+    pub(crate) fn may_be_in_a_row(&self, is_in_place: bool) -> bool {
+        self.is_replaced && !is_in_place
     }
 
     /// Nanoseconds of a step in blocks, one after the other, of each step of which threads have some of so many parts each.

@@ -18,9 +18,9 @@ use crease_program::Interval;
 /// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
 /// tiles`.
 const LEAST_BLOCK_ROWS: i64 = 4;
-/// Steps of a block, at most, or of all bands of them that run at once, unless these have as few as any or are in a row. With
-/// twice as many, lattices in space have 0.88 to 0.94 of the speed, stencils in space the same, and storage has twice the
-/// margin. Shows in `bench --suite tiles`.
+/// Steps of a block, at most, or of all bands of them that run at once, unless these have as few as any or are in a row.
+/// With twice as many, lattices in space have 0.88 to 0.94 of the speed, stencils in space the same, and storage has twice
+/// the margin. Shows in `bench --suite tiles`.
 const MOST_BLOCK_STEPS: i64 = 16;
 
 /// The order of a step in blocks.
@@ -69,8 +69,8 @@ impl Shapes<'_> {
         self.in_blocks((draft, within), &block, (block.steps, None), (how, &behind), self.workload.blocks(&block))
     }
 
-    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before. Where
-    /// storage allows, it goes on with a band of the next group as that one ends.
+    /// Blocks of several bands at once: each thread has the rows of blocks of one, a row behind those of the band before.
+    /// Where storage allows, it goes on with a band of the next group as that one ends.
     pub(super) fn blocks_of_bands(&self, within: Option<&Within>) -> Found {
         let threads = self.workload.threads as i64;
         let Some(within) = within.filter(|within| within.leans.0 > 0) else { return Ok(None) };
@@ -78,8 +78,8 @@ impl Shapes<'_> {
             return Ok(None);
         }
         let estimate = |block: &Block| self.workload.blocks_of_bands(block, threads);
-        let is_in_a_row = self.workload.is_replaced && within.stages.is_none();
-        let most = if is_in_a_row { MOST_BLOCK_STEPS } else { MOST_BLOCK_STEPS / threads };
+        let may_be_in_a_row = self.workload.may_be_in_a_row(within.stages.is_some());
+        let most = if may_be_in_a_row { MOST_BLOCK_STEPS } else { MOST_BLOCK_STEPS / threads };
         let Some(block) = self.best_block(most, within, &estimate) else {
             return Ok(None);
         };
