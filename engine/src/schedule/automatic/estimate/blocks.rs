@@ -101,18 +101,14 @@ impl Workload {
         Estimate { nanoseconds, bytes: self.in_blocks(block, self.steps_in_flight(first, tile, bands)) }
     }
 
-    /// How groups of so many bands of blocks follow each other, if they may be in a row.
+    /// How groups of so many bands of blocks follow each other, if they may be in a row: each cell is read once, so that
+    /// storage is the same however many bands run at once. That of others is for the steps of one group, which ends before
+    /// the next one begins; or, of stages that take each other's place, the proof takes integer sets three times as long and
+    /// more.
     pub(crate) fn groups_of_bands(&self, block: &Block, bands: i64) -> Option<Groups> {
         let rows = self.extents[self.extents.len() - self.space_dims] as i64;
         let tile = (block.steps, block.widths.0, block.leans.0);
-        self.may_be_in_a_row(block.is_in_place).then(|| groups(rows, tile, bands))
-    }
-
-    /// Whether groups of bands may be in a row: if each cell is read once, storage is the same however many bands run at once.
-    /// That of others is for the steps of one group, which ends before the next one begins; or, of stages that take each
-    /// other's place, the proof takes integer sets three times as long and more.
-    pub(crate) fn may_be_in_a_row(&self, is_in_place: bool) -> bool {
-        self.is_replaced && !is_in_place
+        (self.is_replaced && !block.is_in_place).then(|| groups(rows, tile, bands))
     }
 
     /// Nanoseconds of a step in blocks, one after the other, of each step of which threads have some of so many parts each.
