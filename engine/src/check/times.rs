@@ -24,7 +24,7 @@ use crate::kernel::graph::{DimKind, Kernel, Schedule};
 
 /// Steps between two values of one place that are looked at.
 const MOST_STEPS: i64 = 1 << 10;
-/// Floors of a time vector, each of which doubles what is compared.
+/// Floors of a time vector, each of which may double what is compared.
 const MOST_FLOORS: usize = 6;
 /// Time vectors of statements, at most.
 const MOST_FRAMES: usize = 16;
