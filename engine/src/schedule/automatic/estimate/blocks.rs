@@ -5,7 +5,7 @@
 
 use crate::schedule::automatic::estimate::skewed::turns;
 use crate::schedule::automatic::estimate::{
-    BARRIER_NS, Estimate, HANDED_ON_RATE, PARTS_NS, SHOWING, Tile, Workload, overlapped,
+    BARRIER_NS, Estimate, HANDED_ON_RATE, LAST_LEVEL_RATE, PARTS_NS, SHOWING, Tile, Workload, overlapped,
 };
 use crate::schedule::bands::{Groups, groups};
 
@@ -35,6 +35,8 @@ pub(crate) struct Block {
     pub(crate) widths: (i64, i64),
     /// By how many rows a step tiles lean in both.
     pub(crate) leans: (i64, i64),
+    /// Rows of blocks that run at once, at most, each one block behind the one before.
+    pub(crate) at_once: i64,
     /// Whether each step takes the place of the one before, cell by cell.
     pub(crate) is_in_place: bool,
 }
@@ -52,6 +54,15 @@ struct InBlock {
 impl Workload {
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
     pub(crate) fn blocks(&self, block: &Block) -> Estimate {
+        let nanoseconds = match self.threads > 1.0 && self.hands_on_in_last_cache() {
+            true => self.blocks_out_of_last_cache(block),
+            false => self.blocks_just_written(block),
+        };
+        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
+    }
+
+    /// The same, where the next core takes what another one is just writing.
+    fn blocks_just_written(&self, block: &Block) -> f64 {
         let threads = self.rows_at_once(block) as f64;
         let of_tile = self.of_block(block, threads, threads);
         let (rows, inner_rows) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
@@ -65,8 +76,69 @@ impl Workload {
         let begun = self.begun(block.steps as f64) / block.steps as f64;
         let between = (self.showing_between(moved, threads) + handed_on * SHOWING_BETWEEN) * begun;
         let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
-        let nanoseconds = self.with_edges(&[work, of_tile.inside], of_tile.shared * begun) + between + waiting;
-        Estimate { nanoseconds, bytes: self.in_blocks(block, block.steps as f64) }
+        self.with_edges(&[work, of_tile.inside], of_tile.shared * begun) + between + waiting
+    }
+
+    /// The same, where what a core writes is in a last cache of all cores when the next one takes it.
+    fn blocks_out_of_last_cache(&self, block: &Block) -> f64 {
+        let at_once = self.rows_at_once(block) as f64;
+        let threads = at_once.min(self.threads);
+        let of_tile = self.of_block(block, threads, threads);
+        let busiest = self.of_busiest_thread(block, threads);
+        let (work, inside) = (self.all_work() * busiest, of_tile.inside * busiest * threads);
+        let begun = self.begun(block.steps as f64) / block.steps as f64;
+        let shared = of_tile.shared * busiest * threads * begun;
+        // The first of the rows at once takes its edges from memory, and a front is as long as that row, with those of the
+        // same thread, or as those of another thread.
+        let edges = of_tile.edges / at_once;
+        let first = self.showing_between(2.0 * self.step_bytes() * edges, 1.0);
+        let other = self.state_bytes * edges / self.handed_on_rate() * SHOWING_BETWEEN;
+        let edges = first.max(other) + other * ((at_once / threads).ceil() - 1.0);
+        let between = (self.showing_between(2.0 * self.step_bytes(), threads) + edges) * begun;
+        let (rows, tiles) = (self.blocks_along(block, 0).ceil(), self.blocks_along(block, 1).ceil());
+        let fronts = (rows / at_once).ceil() * (tiles + at_once - 1.0);
+        self.with_edges(&[work, inside], shared) + between + fronts * BARRIER_NS * begun
+    }
+
+    /// The part of all work in blocks that the busiest thread has, where rows of blocks run at once: those that lean over a
+    /// border of the outer dimension are parts, beside which others are whole; and where a row begins and ends, some threads
+    /// have no block.
+    fn of_busiest_thread(&self, block: &Block, threads: f64) -> f64 {
+        let first = self.extents.len() - self.space_dims;
+        let (high, wide) = (self.extents[first].max(1.0), self.extents[first + 1].max(1.0));
+        let (rows, at_once) = (self.rows_of_blocks(block), self.rows_at_once(block));
+        let (height, lean) = (block.widths.0 as f64, (block.leans.0 * block.steps) as f64);
+        // Rows of a step before the end of so many rows of blocks, which lean from the first step to the last one.
+        let before = |row: i64| {
+            let end = row as f64 * height;
+            if lean > 0.0 { (summed_to(end, high) - summed_to(end - lean, high)) / lean } else { end.min(high) }
+        };
+        // Of a group of rows at once, a thread has each so many-th.
+        let of_group = |group: i64| {
+            let thread = |thread: i64| (group + thread..(group + at_once).min(rows)).step_by(threads as usize);
+            let of_thread = |own: i64| thread(own).map(|row| before(row + 1) - before(row)).sum::<f64>();
+            (0..threads as i64).map(of_thread).fold(0.0, f64::max)
+        };
+        let is_whole = |group: i64| group as f64 * height >= lean && (group + at_once) as f64 * height <= high;
+        let (whole, parts): (Vec<i64>, Vec<i64>) =
+            (0..rows).step_by(at_once as usize).partition(|group| is_whole(*group));
+        let rows_of_thread = (at_once as f64 / threads).ceil();
+        let of_rows = whole.len() as f64 * rows_of_thread * height + parts.into_iter().map(of_group).sum::<f64>();
+        let tiles = self.blocks_along(block, 1).ceil();
+        let begin_and_end = turns(tiles, at_once as f64, threads) / rows_of_thread - tiles;
+        of_rows / high * (1.0 + begin_and_end * block.widths.1 as f64 / wide)
+    }
+
+    /// Whether what one core hands to another is in a last cache of all cores by then: lattices have more rows than a core
+    /// keeps for itself.
+    pub(crate) fn hands_on_in_last_cache(&self) -> bool {
+        self.is_last_level_far && self.is_replaced
+    }
+
+    /// Bytes a nanosecond of what one core hands to another that does not take it at once. A last cache is counted for what
+    /// is taken and what is left.
+    fn handed_on_rate(&self) -> f64 {
+        if self.hands_on_in_last_cache() { LAST_LEVEL_RATE / 2.0 } else { HANDED_ON_RATE }
     }
 
     /// Nanoseconds of a step in blocks of which each thread has a row of its own, of so many bands at once, each row one
@@ -92,7 +164,7 @@ impl Workload {
         let (work, inside) = (self.all_work() * of_thread, of_tile.inside * of_thread * threads);
         // The first band takes from memory, each other one from the core of the one before.
         let moved = 2.0 * self.step_bytes() * (1.0 + of_tile.edges);
-        let handed_on = self.state_bytes * (1.0 + of_tile.edges) / HANDED_ON_RATE * (bands - 1.0) / bands;
+        let handed_on = self.state_bytes * (1.0 + of_tile.edges) / self.handed_on_rate() * (bands - 1.0) / bands;
         let begun = self.begun(height) / height;
         let between = self.showing_between(moved, 1.0) * begun;
         let waiting = fronts * BARRIER_NS * begun;
@@ -161,9 +233,11 @@ impl Workload {
         self.blocks_along(block, 0).ceil() as i64
     }
 
-    /// How many of them run at once, each one block behind the one before.
+    /// How many of them run at once, each one block behind the one before: as many as may, or where there are fewer, at most
+    /// one for each thread, as borders are then parts of all rows.
     pub(crate) fn rows_at_once(&self, block: &Block) -> i64 {
-        self.rows_of_blocks(block).min(self.threads as i64)
+        let rows = self.rows_of_blocks(block);
+        if rows < block.at_once { rows.min(self.threads as i64) } else { block.at_once }
     }
 
     /// How many blocks there are along a dimension of space, from the outermost one; the last is a part of one.
@@ -187,4 +261,10 @@ impl Workload {
         let (from_caches, from_memory) = self.moved(bytes, self.step_bytes(), threads);
         from_caches * SHOWING + from_memory * SHOWING_BETWEEN
     }
+}
+
+/// The sum, over rows up to one, of how many of `all` are before each.
+fn summed_to(row: f64, all: f64) -> f64 {
+    let inside = row.clamp(0.0, all);
+    inside * inside / 2.0 + all * (row - all).max(0.0)
 }
