@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_char};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use crease::Kernel;
@@ -46,6 +48,20 @@ constants! {
     SIZE = 1,
     /// The number of steps.
     STEPS = 2,
+}
+
+/// Bytes that a file of a kernel may have, as for the command: a hundred times the longest kernel of the catalogue.
+const LONGEST_TEXT: u64 = 4 << 20;
+
+/// The text in a file, which may be a device without an end.
+fn text_of(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_TEXT {
+        let why = format!("it has more than the {LONGEST_TEXT} bytes that the text of a kernel may have");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(text)
 }
 
 /// A kernel with the names that callers are shown.
@@ -180,8 +196,7 @@ exports! {
     fn crease_kernel_read(path: Text, kernel: Out<Handle<KernelBody>>) {
         kernel.make("kernel", || {
             let path = path.get("path")?;
-            let text = std::fs::read_to_string(path).map_err(|why| Failure::file(path, &why))?;
-            KernelBody::new(Kernel::parse(&text)?)
+            KernelBody::new(Kernel::parse(&text_of(path).map_err(|why| Failure::file(path, &why))?)?)
         })
     }
 

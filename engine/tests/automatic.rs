@@ -178,6 +178,24 @@ fn verify_candidates(text: &str, n: i64, kernel_number: usize) {
 }
 
 #[test]
+fn storage_that_is_given_for_no_array_changes_nothing() {
+    let kernel = Kernel::parse(
+        "kernel line(size N; run T) for N >= 3 {
+           state u[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
+           E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+         }",
+    )
+    .unwrap();
+    let plan = |mapping: &str| kernel.plan().size("N", 500).threads(2).mapping(mapping).build().unwrap();
+    let found = |plan: &Plan| plan.report().schedule_search.as_ref().unwrap().taken().found_bytes;
+    for mapping in ["", " \n"] {
+        assert!(found(&plan(mapping)).is_some(), "what was found is compared with what was estimated");
+    }
+    assert_eq!(found(&plan("u[t, x] -> [t mod 2, x]")), None);
+}
+
+#[test]
 fn every_candidate_computes_the_same() {
     for (number, text) in STEPPING.into_iter().enumerate() {
         verify_candidates(text, 13, number);

@@ -89,6 +89,27 @@ fn steps_are_given_in_parts_and_replaced_before_they_are_read() {
 }
 
 #[test]
+fn a_run_that_begins_elsewhere_is_given_the_steps_from_there() {
+    let mut run = begun(Kernel::parse(ROD).unwrap().plan(), 20);
+    run.write_steps("left", 0, values(0..=20).view()).unwrap();
+    run.advance(5).unwrap();
+    let at_five = state(&run, 20);
+    run.set_step(1000).unwrap();
+    run.fill("u", 0.0).unwrap();
+    run.write_steps("left", 1000, values(1000..=1003).view()).unwrap();
+    run.advance(3).unwrap();
+    run.set_step(5).unwrap();
+    run.write("u", at_five.view()).unwrap();
+    // What is there may be added to from below, without a gap.
+    run.write_steps("left", 8, values(8..=20).view()).unwrap();
+    let gap = run.write_steps("left", 5, values(5..=6).view()).unwrap_err();
+    assert!(gap.to_string().contains("given steps 8 to 20, and step 5"), "{gap}");
+    run.write_steps("left", 5, values(5..=9).view()).unwrap();
+    run.advance(15).unwrap();
+    assert_eq!(state(&run, 20), naive(20, 20));
+}
+
+#[test]
 fn what_was_not_given_is_refused_with_the_step() {
     let mut run = begun(Kernel::parse(ROD).unwrap().plan(), 20);
     let refused = run.advance(5).unwrap_err();

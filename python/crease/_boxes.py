@@ -34,7 +34,9 @@ class Box:
             turns.append(BACKWARDS if taken.step < 0 else slice(None))
             ascending = taken[::-1] if taken.step < 0 else taken
             if ascending:
-                self.spans.append((low + ascending[0], low + ascending[-1] + 1, ascending.step))
+                # A single value is at any step from the next one, however far.
+                step = ascending.step if len(ascending) > 1 else 1
+                self.spans.append((low + ascending[0], low + ascending[-1] + 1, step))
             else:
                 self.spans.append((low, low, 1))
         self.shape = tuple(shape)

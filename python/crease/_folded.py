@@ -42,9 +42,14 @@ class Folded(NamedTuple):
     #: Where it goes index by index: the place of index values whose remainders are 0, and each index; else none.
     base: Optional[int]
     indices: Optional[List[FoldedIndex]]
+    #: The values of each index of the box.
+    box: List[range]
 
     def place(self, *index: int) -> int:
-        """The place in ``cells`` of a cell of the box."""
+        """The place in ``cells`` of a cell of the box. Raises :class:`IndexError` for other cells."""
+        if len(index) != len(self.box) or not all(i in values for i, values in zip(index, self.box)):
+            ranges = ", ".join(f"{values.start}..{values.stop}" for values in self.box)
+            raise IndexError(f"cell {list(index)} is outside of the box, [{ranges}]")
         place = 0
         for coefficients, offset, modulus, stride in self.coordinates:
             value = sum(by * i for by, i in zip(coefficients, index)) + offset

@@ -184,7 +184,8 @@ class Run:
         cells, coordinates, by_index = self._run.folded(name, box.spans, back)
         base, indices = (None, None) if by_index is None else by_index
         by_name = None if indices is None else [FoldedIndex(*index) for index in indices]
-        return Folded(cells, [FoldedCoordinate(*each) for each in coordinates], base, by_name)
+        values = [range(span, span + 1) if isinstance(span, int) else range(*span[:2]) for span in box.spans]
+        return Folded(cells, [FoldedCoordinate(*each) for each in coordinates], base, by_name, values)
 
     def _read(self, name: str, box: Optional[Box], back: int, out: NDArray) -> None:
         verify_target(name, out, self._info(name).dtype)

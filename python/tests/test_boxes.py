@@ -196,6 +196,9 @@ def test_folded_memory_is_described():
         assert not folded.cells.flags.writeable and folded.cells.size >= 64
         for y, x in np.ndindex(8, 8):
             assert folded.cells[folded.place(y, x)] == whole[y, x]
+        for outside in [(8, 0), (0, -1), (3,), (1, 2, 3)]:
+            with pytest.raises(IndexError, match="outside of the box"):
+                folded.place(*outside)
         row = run.folded("u", np.s_[2])
         assert row.base is not None and [index.extent for index in row.indices] == [1, 8]
         for x in range(8):
@@ -207,3 +210,9 @@ def test_folded_memory_is_described():
             run.advance(1)
         del folded, row
         run.advance(1)
+
+
+def test_a_step_beyond_the_array_takes_one_value():
+    run = crease.Kernel.parse(HEAT).run(N=8)
+    run["u"] = np.arange(64.0).reshape(8, 8)
+    assert run["u"][-(2**70) : 2**70 : 2**69, 3].tolist() == [3.0]

@@ -96,6 +96,7 @@ static void kernels(void) {
   EXPECT(crease_kernel_parse("kernel", &kernel), CREASE_ERROR_KERNEL, "kernel/expected");
   HOLDS(crease_last_error_status() == CREASE_ERROR_KERNEL);
   EXPECT(crease_kernel_read("/no/such/file", &kernel), CREASE_ERROR_FILE, "file/read");
+  EXPECT(crease_kernel_read("/dev/zero", &kernel), CREASE_ERROR_FILE, "file/read");
   SAYS("/no/such/file");
   GOOD(crease_kernel_parse(TEXT, &kernel));
   HOLDS(crease_last_error_status() == CREASE_ERROR_FILE); /* a call that succeeds leaves the message */

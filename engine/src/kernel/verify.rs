@@ -72,10 +72,12 @@ impl Kernel {
 }
 
 pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
-    verify_places_from(kernel, 0)
+    verify_places_from(kernel, 0)?;
+    state::verify_last_step(kernel)
 }
 
-/// As [`verify_places`], of a kernel whose statements before that position are those of one that was verified.
+/// As [`verify_places`], of a kernel whose statements before that position are those of one that was verified. What states
+/// depend on is not looked at: all others may name the last step.
 pub(in crate::kernel) fn verify_places_from(kernel: &Kernel, first: usize) -> Verified {
     verify_names(kernel)?;
     verify_declarations(kernel)?;

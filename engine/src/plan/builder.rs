@@ -152,8 +152,10 @@ impl PlanBuilder {
     /// without a rule get what the strategy finds. Several calls add up; docs/KERNEL-TEXT.md has the grammar.
     #[must_use]
     pub fn mapping(mut self, text: &str) -> Self {
-        self.mapping.push_str(text);
-        self.mapping.push('\n');
+        if !text.trim().is_empty() {
+            self.mapping.push_str(text);
+            self.mapping.push('\n');
+        }
         self
     }
 

@@ -324,7 +324,17 @@ pub enum RunError {
         /// The last one.
         last: i64,
     },
-    /// Values of steps that do not follow those that were given.
+    /// Values of steps that the array does not have.
+    #[error("`{array}` has values from step {first} on, and none of step {step}")]
+    StepBeforeFirst {
+        /// The input.
+        array: String,
+        /// The first step of what was to be given.
+        step: i64,
+        /// The first step that the array has.
+        first: i64,
+    },
+    /// Values of steps with a gap between them and those that were given.
     #[error(
         "`{array}` was given steps {known_first} to {known_last}, and step {first} neither is one of these nor comes next"
     )]

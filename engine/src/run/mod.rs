@@ -270,7 +270,8 @@ impl Run {
     }
 
     /// Puts the run at a step, as if it had done that many: for a restart. All levels of state then have to be given,
-    /// those of this step and before; inputs and scalars stay as they are.
+    /// those of this step and before. Inputs and scalars stay as they are, but for inputs over steps, of which only values
+    /// stay that go on from the next step without a gap.
     ///
     /// ```
     /// use crease::prelude::*;
@@ -309,6 +310,7 @@ impl Run {
             return Err(RunError::StepOutside { step }.into());
         }
         self.given.begin_at(step, shared.kernel(), |id| shared.shape(id));
+        self.series.begin_at(step);
         self.step = step;
         if let Some(monitor) = &mut self.nan_monitor {
             monitor.looked = step;

@@ -112,10 +112,13 @@ impl Series {
         if row == 0 {
             return Ok(());
         }
+        if first < self.low {
+            return Err(RunError::StepBeforeFirst { array: self.name.clone(), step: first, first: self.low });
+        }
         let known = self.steps();
         if known.is_empty() {
             self.values = Some(Box::new(Rows::<T> { first, row, cells: VecDeque::new() }));
-        } else if !(known.start..=known.end).contains(&first) {
+        } else if first > known.end || end < known.start {
             let (array, known_first, known_last) = (self.name.clone(), known.start, known.end - 1);
             return Err(RunError::StepsApart { array, first, known_first, known_last });
         }
@@ -184,6 +187,16 @@ impl AllSeries {
         }
     }
 
+    /// Begins with another step: forgets what no step after it reads, and what leaves a gap behind it.
+    pub(super) fn begin_at(&mut self, step: i64) {
+        for series in &mut self.0 {
+            if !series.steps().contains(&series.needed(step, step).start) {
+                series.values = None;
+            }
+        }
+        self.pass(step);
+    }
+
     /// Forgets what no step after this one reads.
     pub(super) fn pass(&mut self, step: i64) {
         for series in &mut self.0 {
@@ -196,8 +209,13 @@ impl AllSeries {
 }
 
 impl<T: ElementType> Rows<T> {
-    /// Values of steps from one on that is there, or comes next.
+    /// Values of steps that leave no gap to those that are there.
     fn put<D: Dimension>(&mut self, first: i64, view: ArrayView<'_, T, D>) {
+        let before = self.first.saturating_sub(first).max(0) as usize * self.row;
+        for value in view.iter().take(before).collect::<Vec<_>>().into_iter().rev() {
+            self.cells.push_front(*value);
+        }
+        self.first = self.first.min(first);
         let begin = (first - self.first) as usize * self.row;
         for (at, value) in (begin..).zip(view) {
             match self.cells.get_mut(at) {

@@ -35,9 +35,9 @@ impl Run {
     }
 
     /// Gives an input over steps its values at `first` and the steps after it; the view's first axis are the steps.
-    /// They may be given in parts, long before they are needed or just before [`Run::advance`], each part beginning
-    /// where one before has ended, or earlier: then it counts instead. They are forgotten once no step reads them any
-    /// more.
+    /// They may be given in parts, long before they are needed or just before [`Run::advance`], each part without a gap
+    /// to those before; of steps that are given again, the last values count. They are forgotten once no step reads them
+    /// any more.
     ///
     /// ```
     /// use crease::prelude::*;
@@ -64,7 +64,7 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::UnknownArray`], [`RunError::NotOverSteps`], [`RunError::ElementType`], [`RunError::Shape`],
-    /// [`RunError::StepOutside`], [`RunError::StepsApart`]; nothing has then been taken.
+    /// [`RunError::StepOutside`], [`RunError::StepBeforeFirst`], [`RunError::StepsApart`]; nothing has then been taken.
     pub fn write_steps<T: ElementType, D: Dimension>(
         &mut self,
         array: &str,

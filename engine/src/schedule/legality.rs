@@ -15,9 +15,10 @@ use crease_isl::{Map, Set};
 
 use crate::analysis::accesses::Reference;
 use crate::analysis::error::AnalysisError;
-use crate::analysis::model::Model;
+use crate::analysis::model::{FromStep, Model};
 use crate::check::{Cuboid, Readers, Region, steps_come_first};
 use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::schedule::growth::certainly_grows;
 use crate::schedule::order::{Epoch, Phase};
@@ -108,6 +109,17 @@ pub enum IllegalSchedule {
         /// The reading instance.
         reader: String,
     },
+    /// An instance that no call runs: its step, the first iterator, is none.
+    #[error(
+        "no call runs {instance}: steps, the first iterator of each statement of a kernel with state, are from 1 to \
+         `{param}`"
+    )]
+    NoStep {
+        /// The instance.
+        instance: String,
+        /// The run parameter.
+        param: String,
+    },
     /// A reference leaves the array's index space.
     #[error("{instance} {access} `{array}[{cell}]`{reference}, outside its index space{bounds}")]
     OutOfBounds {
@@ -143,7 +155,7 @@ impl IllegalSchedule {
     pub(crate) fn is_of_every_schedule(&self) -> bool {
         match self {
             IllegalSchedule::ReadBeforeWrite { reason, .. } => reason.ends_with(NONE_IS_LEGAL),
-            IllegalSchedule::NeverWritten { .. } => true,
+            IllegalSchedule::NeverWritten { .. } | IllegalSchedule::NoStep { .. } => true,
             _ => false,
         }
     }
@@ -174,6 +186,7 @@ impl From<crate::kernel::affine::AffineOverflow> for LegalityError {
 /// certificate; without it, integer sets decide about every array.
 pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
+        verify_steps(model, stmt)?;
         verify_distinct_times(model, stmt)?;
     }
     let (mut unproved, mut disordered) = (Vec::new(), Vec::new());
@@ -250,6 +263,37 @@ fn iterators(fixed: &[Option<i64>], by: &[i64], steps: i64) -> Result<Vec<Affine
     };
     let step = Affine::iter(0).add(&Affine::constant(steps));
     [step].into_iter().chain(fixed.iter().zip(by).enumerate().map(along)).collect()
+}
+
+/// Refuses instances of a kernel with state whose step is not from 1 to the last one: calls run those of their steps alone.
+fn verify_steps(model: &Model<'_, '_>, id: StmtId) -> Result<(), LegalityError> {
+    let Some(last) = model.kernel.step_param().filter(|_| model.kernel.has_state()) else { return Ok(()) };
+    let (stmt, step) = (model.kernel.stmt(id), Affine::iter(0));
+    let before_first = step.scale(-1)?;
+    let after_last = step.sub(&Affine::param(last))?.add(&Affine::constant(-1))?;
+    for outside in [before_first, after_last] {
+        if excludes(&stmt.domain, &outside) {
+            continue;
+        }
+        let all = model.kernel.context().clone().and(stmt.domain.clone()).and(Formula::NonNegative(outside));
+        // Whatever step a call starts from.
+        let instances = model.points(Some(&stmt.name), &stmt.iters, &all, FromStep::Anything)?;
+        if let Some(point) = instances.sample()? {
+            let param = model.kernel.params()[last.index()].name.clone();
+            return Err(IllegalSchedule::NoStep { instance: instance_text(model, id, &point), param }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether one constraint of a formula says that an expression is negative.
+fn excludes(formula: &Formula, expression: &Affine) -> bool {
+    let below = |e: &Affine| e.add(expression).ok().and_then(|sum| sum.as_constant()).is_some_and(|sum| sum < 0);
+    match formula {
+        Formula::NonNegative(e) => below(e),
+        Formula::And(parts) => parts.iter().any(|part| excludes(part, expression)),
+        Formula::Zero(_) | Formula::Or(_) | Formula::Not(_) => false,
+    }
 }
 
 pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {

@@ -138,6 +138,9 @@ fn writes(cases: &mut Cases) {
     let from_zero =
         "S[t, y, x] for 0 <= t < T and 0 <= y, x < N { u[t+1,y,x] = u[t,y,x] } schedule s { S -> [t, y, x] }";
     cases.add_engine("a state whose steps are counted from 0", state(from_zero));
+    let of_step_zero =
+        "S[t, y, x] for 0 <= t <= T and 0 <= y, x < N { u[t,y,x] = u[t-1,y,x] } schedule s { S -> [t, y, x] }";
+    cases.add_engine("a state that step 0 is to write", state(of_step_zero));
     let output = |statements: &str| {
         let text = format!("kernel half(size N) for N >= 4 {{ output b[x]: f64 for 0 <= x < N {statements} }}");
         plan(&text).size("N", 8).build()

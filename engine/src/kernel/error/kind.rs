@@ -643,6 +643,21 @@ pub enum KernelErrorKind {
         /// The run parameter.
         param: String,
     },
+    /// A statement that states depend on names the last step of a call.
+    #[error(
+        "statement `{stmt}` names `{param}` {place}: that is the last step of a call, so that what states hold would \
+         depend on how steps are shared out among calls; what states depend on names it in `{bound}` alone"
+    )]
+    NamesLastStep {
+        /// The statement.
+        stmt: String,
+        /// The run parameter.
+        param: String,
+        /// Where: `in its domain`, `in a value`, or `in an index`.
+        place: &'static str,
+        /// The bound that it may name it in, `t <= T`.
+        bound: String,
+    },
 }
 
 /// Why a whole number may be none of a type that is wide enough.

@@ -55,6 +55,95 @@ pub(super) fn verify_state(kernel: &Kernel) -> Verified {
     verify_reads_behind(kernel, written.unwrap_or(0))
 }
 
+/// States are the same however steps are shared out among calls: what they depend on names the last step of a call as the
+/// bound of its own step alone. Else an instance of one step would be there in some calls and not in others, or have
+/// another value.
+pub(super) fn verify_last_step(kernel: &Kernel) -> Verified {
+    let Some(run) = kernel.step_param().filter(|_| kernel.has_state()) else { return Ok(()) };
+    let is_last = |e: &Affine| names(e, run);
+    for position in of_states(kernel) {
+        let stmt = &kernel.stmts[position];
+        let bound =
+            stmt.iters.first().map_or_else(String::new, |t| format!("{t} <= {}", kernel.params[run.index()].name));
+        let refused = |place: &'static str| KernelErrorKind::NamesLastStep {
+            stmt: stmt.name.clone(),
+            param: kernel.params[run.index()].name.clone(),
+            place,
+            bound: bound.clone(),
+        };
+        // That a step is missing of a state is said where all its cells are looked for.
+        let writes_state = stmt.assigns.iter().any(|assign| kernel.array(assign.array).role == Role::State);
+        if !names_as_bound_alone(&stmt.domain, (run, writes_state), true) {
+            return Err((refused("in its domain"), Subject::Stmt(position)));
+        }
+        for (i, expr) in stmt.exprs.iter().enumerate() {
+            let place = match expr {
+                Expr::Index(e) if is_last(e) => "in a value",
+                Expr::Load(_, index) if index.iter().any(is_last) => "in an index",
+                _ => continue,
+            };
+            return Err((refused(place), Subject::Expr(position, i)));
+        }
+        if let Some(i) = stmt.assigns.iter().position(|assign| assign.index.iter().any(is_last)) {
+            return Err((refused("in an index"), Subject::Assign(position, i)));
+        }
+    }
+    Ok(())
+}
+
+/// The statements that write states, and those that write temporary arrays which such statements read.
+fn of_states(kernel: &Kernel) -> Vec<usize> {
+    let is_state = |array: ArrayId| kernel.array(array).role == Role::State;
+    let mut found: Vec<bool> =
+        kernel.stmts.iter().map(|stmt| stmt.assigns.iter().any(|assign| is_state(assign.array))).collect();
+    loop {
+        let read: Vec<ArrayId> = kernel
+            .stmts
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| **found)
+            .flat_map(|(stmt, _)| stmt.reads().map(|(array, _)| array))
+            .filter(|array| kernel.array(*array).role == Role::Temp)
+            .collect();
+        let more = |stmt: &Stmt| stmt.assigns.iter().any(|assign| read.contains(&assign.array));
+        let next: Vec<bool> = kernel.stmts.iter().zip(&found).map(|(stmt, found)| *found || more(stmt)).collect();
+        if next == found {
+            return (0..found.len()).filter(|position| found[*position]).collect();
+        }
+        found = next;
+    }
+}
+
+/// Whether a formula, or its complement if `holds` is false, names the last step in no other constraint than `t <= T`, or
+/// `t + c <= T` if that may be.
+fn names_as_bound_alone(formula: &Formula, (run, any): (ParamId, bool), holds: bool) -> bool {
+    match formula {
+        Formula::NonNegative(e) => !names(e, run) || is_bound(e, (run, any), holds),
+        Formula::Zero(e) => !names(e, run),
+        Formula::And(parts) | Formula::Or(parts) => {
+            parts.iter().all(|part| names_as_bound_alone(part, (run, any), holds))
+        }
+        Formula::Not(part) => names_as_bound_alone(part, (run, any), !holds),
+    }
+}
+
+/// Whether `e >= 0`, or its complement if `holds` is false, is such a bound, or a multiple of one.
+fn is_bound(e: &Affine, (run, any): (ParamId, bool), holds: bool) -> bool {
+    let coefficient = |of: Term| e.terms().find(|(term, _)| **term == of).map_or(0, |(_, c)| c);
+    let (t, last, constant) = (coefficient(Term::Iter(0)), coefficient(Term::Param(run)), e.constant_part());
+    let is_whole = if holds { (0..last).contains(&constant) } else { (last..0).contains(&constant) };
+    e.terms().count() == 2 && (last > 0) == holds && t.checked_neg() == Some(last) && (any || is_whole)
+}
+
+/// Whether an expression names a parameter, in a floor or out of one.
+fn names(e: &Affine, param: ParamId) -> bool {
+    e.terms().any(|(term, _)| match term {
+        Term::Param(named) => *named == param,
+        Term::Floor(inner, _) => names(inner, param),
+        Term::Iter(_) => false,
+    })
+}
+
 fn verify_array(array: &Array) -> Result<(), KernelErrorKind> {
     let Some(index) = array.index.first() else {
         return Err(KernelErrorKind::StateWithoutStep { array: array.name.clone() });

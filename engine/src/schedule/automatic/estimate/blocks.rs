@@ -113,11 +113,12 @@ impl Workload {
             let end = row as f64 * height;
             if lean > 0.0 { (summed_to(end, high) - summed_to(end - lean, high)) / lean } else { end.min(high) }
         };
-        // Of a group of rows at once, a thread has each so many-th.
+        // Of a group of rows at once, a thread has some that follow each other.
         let of_group = |group: i64| {
-            let thread = |thread: i64| (group + thread..(group + at_once).min(rows)).step_by(threads as usize);
-            let of_thread = |own: i64| thread(own).map(|row| before(row + 1) - before(row)).sum::<f64>();
-            (0..threads as i64).map(of_thread).fold(0.0, f64::max)
+            let (count, threads) = ((rows - group).min(at_once), threads as i64);
+            let first = |thread: i64| group + count * thread / threads;
+            let of_thread = |thread: i64| before(first(thread + 1)) - before(first(thread));
+            (0..threads).map(of_thread).fold(0.0, f64::max)
         };
         let is_whole = |group: i64| group as f64 * height >= lean && (group + at_once) as f64 * height <= high;
         let (whole, parts): (Vec<i64>, Vec<i64>) =
@@ -219,13 +220,15 @@ impl Workload {
     /// Bytes in blocks, where rows that run at once differ by so many steps.
     fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
         if self.is_replaced || block.is_in_place {
-            return self.state_bytes + self.given_bytes;
+            return self.step_bytes() + self.older_bytes;
         }
         let first = self.extents.len() - self.space_dims;
         // Leaning storage has a margin of these steps along the outer dimension, and of a tile's along the inner one.
         let margin = |rows: f64, lean: i64, steps: f64| (rows + lean as f64 * steps) / rows;
         let outer = margin(self.extents[first], block.leans.0, steps);
-        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps) + self.given_bytes
+        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps)
+            + self.older_bytes
+            + self.given_bytes
     }
 
     /// How many rows of blocks there are.
@@ -267,4 +270,17 @@ impl Workload {
 fn summed_to(row: f64, all: f64) -> f64 {
     let inside = row.clamp(0.0, all);
     inside * inside / 2.0 + all * (row - all).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::summed_to;
+
+    #[test]
+    fn rows_before_each_are_summed_up_to_all_of_them() {
+        let counted = |to: i64| (0..to).map(|row| row.min(5) as f64 + if row < 5 { 0.5 } else { 0.0 }).sum::<f64>();
+        for to in -3..9 {
+            assert_eq!(summed_to(to as f64, 5.0), counted(to), "{to}");
+        }
+    }
 }
