@@ -25,6 +25,16 @@ impl Failure {
     pub(crate) fn refused(code: &'static str, message: impl Display) -> Failure {
         Failure::Refused(code, message.to_string())
     }
+
+    /// The same of a call up to that step, of which this was a part: the steps that are left are those of the whole call.
+    pub(crate) fn of_call(mut self, end: i64) -> Failure {
+        if let Failure::Crease(error) = &mut self
+            && let crease::Error::Run(crease::RunError::Cancelled { step, left, .. }) = &mut **error
+        {
+            *left = end.abs_diff(*step);
+        }
+        self
+    }
 }
 
 impl From<crease::Error> for Failure {

@@ -177,13 +177,13 @@ impl Run {
     /// last whole step.
     fn advance(&self, py: Python<'_>, steps: u64) -> Answer<()> {
         let end = self.step().checked_add_unsigned(steps);
-        if steps == 0 || end.is_none_or(|end| end >= 1 << 62) {
+        let Some(end) = end.filter(|end| steps > 0 && *end < 1 << 62) else {
             // Whatever is wrong with that, the library says.
             return Ok(self.lock()?.advance(steps)?);
-        }
+        };
         let mut left = steps;
         loop {
-            left -= self.some_steps(py, left)?;
+            left -= self.some_steps(py, left).map_err(|failure| failure.of_call(end))?;
             if left == 0 {
                 return Ok(());
             }
@@ -194,8 +194,9 @@ impl Run {
     /// The same, but for as many steps at the end as may be done at a time, which it returns.
     fn advance_but_last(&self, py: Python<'_>, steps: u64) -> Answer<u64> {
         let mut left = steps;
+        let end = self.step().saturating_add_unsigned(steps);
         while left > self.lock()?.steps_in(LOOK) {
-            left -= self.some_steps(py, left - 1)?;
+            left -= self.some_steps(py, left - 1).map_err(|failure| failure.of_call(end))?;
             py.check_signals()?;
         }
         Ok(left)

@@ -188,10 +188,12 @@ def test_control_c_stops_waiting_for_a_plan():
 def test_another_thread_cancels(code):
     run, cancel = started(code), crease.Cancel()
     run.cancel_with(cancel)
+    begin = run.step
     timer = threading.Timer(0.2, cancel.cancel)
     timer.start()
     with pytest.raises(crease.Cancelled, match="cancelled at step") as caught:
         run.advance(FOREVER)
+    assert f" {begin + FOREVER - run.step} step(s) before the end" in str(caught.value)
     assert caught.value.code == "run/cancelled" and cancel.is_cancelled
     assert is_whole_step(run, code)
     with pytest.raises(crease.Cancelled):

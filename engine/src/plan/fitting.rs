@@ -80,12 +80,13 @@ pub(crate) fn largest_fitting(
     if let Some(better) = better.filter(|better| *better != guess) {
         match storage_at(request, better, largest).map(|storage| bytes(&storage)) {
             Some(found) if found <= limit_bytes => known = Some((better, found)),
-            _ if known.is_none() => return fit(better, false),
             Some(found) => above = (better, found),
+            None if known.is_none() => return fit(better, false),
             None => {}
         }
     }
-    let Some(mut known) = known else { return fit(guess, false) };
+    // What was planned and is too much is no estimate.
+    let mut known = known?;
     for _ in 0..MOST_CLOSER {
         let Some(size) = closer(known, above, limit_bytes) else { break };
         match storage_at(request, size, largest).map(|storage| bytes(&storage)) {
