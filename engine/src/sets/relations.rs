@@ -317,7 +317,7 @@ mod tests {
     fn both(domain: &str) -> bool {
         let context = Context::new(1_000_000).unwrap();
         let text = format!(
-            "kernel k(run T) {{ state A[t, i, j]: f64 S[t, i, j] for t >= 1 and ({domain}) and t <= T {{ A[t, i, j] = 1 }} }}"
+            "kernel k(run T) {{ output A[t, i, j]: f64 S[t, i, j] for t >= 1 and ({domain}) and t <= T {{ A[t, i, j] = 1 }} }}"
         );
         let kernel = Kernel::parse(&text).unwrap();
         let formula = &kernel.stmts()[0].domain;

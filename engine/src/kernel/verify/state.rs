@@ -283,9 +283,30 @@ mod tests {
         assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = u[t-1] }"), (1, 0));
         assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = 2 * u[t-1] - u[t-2] }"), (2, 0));
         assert_eq!(depth_and_offset("S[t] for 0 <= t < T { u[t+1] = u[t] }"), (1, 1));
-        let staged = "V[t] for 0 <= t < T { v[t] = u[t-1] } S[t] for 0 <= t < T { u[t+1] = v[t] }";
+        let staged = "V[t] for 1 <= t <= T { v[t] = u[t-1] } S[t] for 1 <= t <= T { u[t+1] = v[t] }";
         assert_eq!(depth_and_offset(staged), (2, 1));
         assert_eq!(depth_and_offset("S[t] for not (t > T or t <= 0) { u[t] = 1 w[t] = u[t] }"), (1, 0));
+    }
+
+    #[test]
+    fn bounds_that_name_the_last_step_are_told_from_others() {
+        let is_refused = |stmts: &str| {
+            let text = format!("kernel k(run T) {{ state u[t]: f64 temp v[t]: f64 output o[]: f64 {stmts} }}");
+            let kind = Kernel::parse(&text).err().map(|error| error.kind().clone());
+            matches!(kind, Some(KernelErrorKind::NamesLastStep { .. }))
+        };
+        let of_state = |domain: &str| is_refused(&format!("S[t] for 1 <= t <= T and {domain} {{ u[t] = u[t-1] }}"));
+        for whole in ["2*t <= 2*T + 1", "not (t > T)", "(t <= T or t = 3)", "t mod 2 = 0"] {
+            assert!(!of_state(whole), "{whole}");
+        }
+        for other in ["2*t <= T", "t = T", "t >= T - 1", "not (t <= T)", "(t + T) mod 2 = 0", "floor(T/2) >= t"] {
+            assert!(of_state(other), "{other}");
+        }
+        let copied = "S[t] for 1 <= t <= T { u[t] = v[t] }";
+        assert!(is_refused(&format!("V[t] for 1 <= t <= T - 2 {{ v[t] = 1 }} {copied}")));
+        assert!(is_refused(&format!("V[t] for 1 <= t <= T {{ v[t] = T }} {copied}")));
+        let kept = "S[t] for 1 <= t <= T { u[t] = u[t-1] }";
+        assert!(!is_refused(&format!("V[t] for 1 <= t <= T and t = T {{ v[t] = T o[] = u[t-1] + T }} {kept}")));
     }
 
     #[test]
