@@ -135,9 +135,6 @@ fn writes(cases: &mut Cases) {
     let every_other = "S[t, y, x] for 1 <= t <= T and 0 <= y, x < N and x mod 2 = 0 { u[t,y,x] = u[t-1,y,x] }
                schedule s { S -> [t, y, x] }";
     cases.add_engine("a state of which every other column is written", state(every_other));
-    let from_zero =
-        "S[t, y, x] for 0 <= t < T and 0 <= y, x < N { u[t+1,y,x] = u[t,y,x] } schedule s { S -> [t, y, x] }";
-    cases.add_engine("a state whose steps are counted from 0", state(from_zero));
     let of_step_zero =
         "S[t, y, x] for 0 <= t <= T and 0 <= y, x < N { u[t,y,x] = u[t-1,y,x] } schedule s { S -> [t, y, x] }";
     cases.add_engine("a state that step 0 is to write", state(of_step_zero));

@@ -71,9 +71,7 @@ pub(super) fn verify_last_step(kernel: &Kernel) -> Verified {
             place,
             bound: bound.clone(),
         };
-        // That a step is missing of a state is said where all its cells are looked for.
-        let writes_state = stmt.assigns.iter().any(|assign| kernel.array(assign.array).role == Role::State);
-        if !names_as_bound_alone(&stmt.domain, (run, writes_state), true) {
+        if !names_as_bound_alone(&stmt.domain, run, true) {
             return Err((refused("in its domain"), Subject::Stmt(position)));
         }
         for (i, expr) in stmt.exprs.iter().enumerate() {
@@ -114,25 +112,22 @@ fn of_states(kernel: &Kernel) -> Vec<usize> {
     }
 }
 
-/// Whether a formula, or its complement if `holds` is false, names the last step in no other constraint than `t <= T`, or
-/// `t + c <= T` if that may be.
-fn names_as_bound_alone(formula: &Formula, (run, any): (ParamId, bool), holds: bool) -> bool {
+/// Whether a formula, or its complement if `holds` is false, names the last step in no other constraint than `t <= T`.
+fn names_as_bound_alone(formula: &Formula, run: ParamId, holds: bool) -> bool {
     match formula {
-        Formula::NonNegative(e) => !names(e, run) || is_bound(e, (run, any), holds),
+        Formula::NonNegative(e) => !names(e, run) || is_bound(e, run, holds),
         Formula::Zero(e) => !names(e, run),
-        Formula::And(parts) | Formula::Or(parts) => {
-            parts.iter().all(|part| names_as_bound_alone(part, (run, any), holds))
-        }
-        Formula::Not(part) => names_as_bound_alone(part, (run, any), !holds),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(|part| names_as_bound_alone(part, run, holds)),
+        Formula::Not(part) => names_as_bound_alone(part, run, !holds),
     }
 }
 
-/// Whether `e >= 0`, or its complement if `holds` is false, is such a bound, or a multiple of one.
-fn is_bound(e: &Affine, (run, any): (ParamId, bool), holds: bool) -> bool {
+/// Whether `e >= 0`, or its complement if `holds` is false, is `t <= T`, or a multiple of it.
+fn is_bound(e: &Affine, run: ParamId, holds: bool) -> bool {
     let coefficient = |of: Term| e.terms().find(|(term, _)| **term == of).map_or(0, |(_, c)| c);
     let (t, last, constant) = (coefficient(Term::Iter(0)), coefficient(Term::Param(run)), e.constant_part());
     let is_whole = if holds { (0..last).contains(&constant) } else { (last..0).contains(&constant) };
-    e.terms().count() == 2 && (last > 0) == holds && t.checked_neg() == Some(last) && (any || is_whole)
+    e.terms().count() == 2 && t.checked_neg() == Some(last) && is_whole
 }
 
 /// Whether an expression names a parameter, in a floor or out of one.
@@ -282,7 +277,7 @@ mod tests {
     fn depth_is_the_distance_from_the_oldest_read_to_the_write() {
         assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = u[t-1] }"), (1, 0));
         assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = 2 * u[t-1] - u[t-2] }"), (2, 0));
-        assert_eq!(depth_and_offset("S[t] for 0 <= t < T { u[t+1] = u[t] }"), (1, 1));
+        assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t+1] = u[t] }"), (1, 1));
         let staged = "V[t] for 1 <= t <= T { v[t] = u[t-1] } S[t] for 1 <= t <= T { u[t+1] = v[t] }";
         assert_eq!(depth_and_offset(staged), (2, 1));
         assert_eq!(depth_and_offset("S[t] for not (t > T or t <= 0) { u[t] = 1 w[t] = u[t] }"), (1, 0));
@@ -299,7 +294,9 @@ mod tests {
         for whole in ["2*t <= 2*T + 1", "not (t > T)", "(t <= T or t = 3)", "t mod 2 = 0"] {
             assert!(!of_state(whole), "{whole}");
         }
-        for other in ["2*t <= T", "t = T", "t >= T - 1", "not (t <= T)", "(t + T) mod 2 = 0", "floor(T/2) >= t"] {
+        for other in
+            ["2*t <= T", "t = T", "t >= T - 1", "t < T", "not (t <= T)", "(t + T) mod 2 = 0", "floor(T/2) >= t"]
+        {
             assert!(of_state(other), "{other}");
         }
         let copied = "S[t] for 1 <= t <= T { u[t] = v[t] }";
