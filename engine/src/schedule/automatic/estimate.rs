@@ -135,8 +135,6 @@ pub(super) struct Workload {
     pub(super) are_apart: bool,
     /// Bytes of all states, one level each.
     state_bytes: f64,
-    /// Bytes of the further levels of those that are read more than one step back.
-    older_bytes: f64,
     /// Whether each cell of them is mostly read by one instance, which may put its result there.
     pub(super) is_replaced: bool,
     /// Whether that instance writes them all at one cell, its own.
@@ -271,10 +269,6 @@ impl Workload {
             work: of_each(|share| share.work),
             begun: of_each(|share| share.begun),
             state_bytes: bytes(&[Role::State]),
-            older_bytes: kernel
-                .array_ids()
-                .map(|id| bytes_of(id) * f64::from(kernel.state_depth(id).saturating_sub(1)))
-                .sum(),
             is_replaced,
             is_read_once,
             is_at_own_cell: most.is_some_and(|most| writes_one_cell(kernel, &kernel.stmts()[most])),
@@ -361,7 +355,7 @@ impl Workload {
         };
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
         let nanoseconds = overlapped(&[work / threads, moved]) + barriers;
-        Estimate { nanoseconds, bytes: held + self.kept(levels) - self.state_bytes * levels }
+        Estimate { nanoseconds, bytes: held }
     }
 
     /// Nanoseconds of a step in overlapped tiles of a dimension, with what each statement computes beyond them.
@@ -377,10 +371,7 @@ impl Workload {
         // Around the end of a box the tile has rows of both ends, so that each thread has whole temporary arrays.
         let is_around = margins.iter().any(|(before, behind)| 2.0 * *before.max(behind) as f64 >= rows.max(2.0));
         let copies = if is_around { self.temp_bytes * self.threads } else { 0.0 };
-        Estimate {
-            nanoseconds: overlapped(&[work, moved]) + BARRIER_NS,
-            bytes: self.kept(2.0) + self.given_bytes + copies,
-        }
+        Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held + copies }
     }
 
     /// Nanoseconds of strips more in a step: tiles of the last dimension cut each row into so many.
@@ -408,7 +399,7 @@ impl Workload {
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * FRONT_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
-        Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() + self.older_bytes }
+        Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }
     }
 
     /// Bytes of temporary arrays in tiles of which each step holds some rows of its own.
@@ -504,12 +495,6 @@ impl Workload {
     /// Bytes that a step takes and leaves.
     fn step_bytes(&self) -> f64 {
         self.state_bytes + self.given_bytes
-    }
-
-    /// Bytes of states in memory, where that many levels of one are there while a step is computed: of one that is read
-    /// further back, the oldest level is mostly replaced where it is read.
-    fn kept(&self, levels: f64) -> f64 {
-        (self.state_bytes * levels).max(self.state_bytes + self.older_bytes)
     }
 
     /// Nanoseconds of moving bytes, where this many are used again and again.

@@ -220,15 +220,13 @@ impl Workload {
     /// Bytes in blocks, where rows that run at once differ by so many steps.
     fn in_blocks(&self, block: &Block, steps: f64) -> f64 {
         if self.is_replaced || block.is_in_place {
-            return self.step_bytes() + self.older_bytes;
+            return self.step_bytes();
         }
         let first = self.extents.len() - self.space_dims;
         // Leaning storage has a margin of these steps along the outer dimension, and of a tile's along the inner one.
         let margin = |rows: f64, lean: i64, steps: f64| (rows + lean as f64 * steps) / rows;
         let outer = margin(self.extents[first], block.leans.0, steps);
-        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps)
-            + self.older_bytes
-            + self.given_bytes
+        self.state_bytes * outer * margin(self.extents[first + 1], block.leans.1, steps) + self.given_bytes
     }
 
     /// How many rows of blocks there are.

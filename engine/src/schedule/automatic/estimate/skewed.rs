@@ -63,8 +63,8 @@ impl Workload {
             let between = between * self.begun(steps);
             let across = (bytes * more, held, 1.0);
             let nanoseconds = self.with_rows_between(&[work, inside(1.0, work)], across, between);
-            let behind = self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows;
-            return Estimate { nanoseconds, bytes: self.step_bytes() + self.older_bytes + behind };
+            let bytes = self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows;
+            return Estimate { nanoseconds, bytes };
         }
         let all_threads = self.threads.min(bands);
         // The last tile of a band may be a part of one, and takes its turn like the others.
@@ -89,7 +89,7 @@ impl Workload {
         // Bands that follow each other have a margin of their steps in storage.
         let leaning = lag.map_or(0.0, |lag| lean.max(lag as f64));
         let margin = leaning * self.steps_in_flight(dim, tile, bands);
-        let bytes = self.state_bytes * (1.0 + margin / rows) + self.older_bytes + self.given_bytes;
+        let bytes = self.state_bytes * (1.0 + margin / rows) + self.given_bytes;
         Estimate { nanoseconds, bytes }
     }
 
@@ -113,8 +113,7 @@ impl Workload {
         let across = (bytes * more, held, threads);
         let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) * self.begun(steps) / steps;
         let nanoseconds = self.with_rows_between(&[work, inside], across, between) + tiles * PARTS_NS;
-        let behind = self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows;
-        Estimate { nanoseconds, bytes: self.step_bytes() + self.older_bytes + behind }
+        Estimate { nanoseconds, bytes: self.step_bytes() + self.state_bytes * lag.unwrap_or(0) as f64 * steps / rows }
     }
 
     /// Rows of a step of a tile beside as many as the tile is wide: those that the tile before has left, and all that
