@@ -11,6 +11,7 @@ use super::double_mapped::{self, Follower, Ring};
 use super::emitter::Shared;
 use super::ring_groups::FARTHEST_BYTES;
 use super::spill::{MOST_LIVE, Spills};
+use super::strip::moves_along;
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
 use crate::knobs::{FEW_CELLS, FEW_OPERATIONS, FEW_POINTERS, ROW_CELLS, UNROLLED_OPERATIONS};
@@ -225,8 +226,10 @@ impl<'a> StripPlan<'a> {
                 }
                 _ => Cells::new(&strip.streams[stream.index()], self.lets),
             };
+            let axes = cells.0.len();
+            let known: Vec<Option<i64>> = (1..=axes).map(|axis| (axis == axes).then_some(1)).collect();
             let is_near = |row: &(BufferId, Cells<'_>)| {
-                let apart = if row.0 == *buffer { cells.constant_difference(&row.1, true) } else { None };
+                let apart = if row.0 == *buffer { cells.constant_difference(&row.1, &known) } else { None };
                 apart.is_some_and(|apart| apart.unsigned_abs() <= ROW_CELLS)
             };
             if !rows.iter().any(is_near) {
@@ -379,6 +382,15 @@ pub(super) fn dense_cells(program: &Program, buffer: usize, axis: usize) -> Opti
     behind.iter().try_fold(1_i64, |cells, extent| cells.checked_mul(i64::try_from(*extent).ok()?))
 }
 
+/// By how many cells a step along each axis of an array moves, where [`Rows::Adjacent`] says so; nothing of a block.
+fn steps(strip: &Strip, (program, rows): (&Program, Rows), buffer: usize) -> Vec<Option<i64>> {
+    let axes = program.buffers[buffer].extents.as_ref().map_or(0, Vec::len);
+    let is_known = |axis: usize| axis + 1 == axes || moves_along(strip, buffer, axis);
+    let of_axis =
+        |axis| if rows == Rows::Adjacent && is_known(axis) { dense_cells(program, buffer, axis) } else { None };
+    (0..axes).map(of_axis).collect()
+}
+
 fn pointers<'a>(
     strip: &'a Strip,
     (program, lets): (&Program, &Definitions<'a>),
@@ -387,6 +399,7 @@ fn pointers<'a>(
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
     let cells: Vec<_> = strip.streams.iter().map(|stream| Cells::new(stream, lets)).collect();
     let followers = double_mapped::followers(strip, program, lets);
+    let steps: Vec<_> = (0..program.buffers.len()).map(|buffer| steps(strip, (program, rows), buffer)).collect();
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     // Pointers that a stream may share start at an equal sum of terms, so at one of equal hash.
     let mut alike: FxHashMap<(BufferId, u64), Vec<usize>> = FxHashMap::default();
@@ -408,7 +421,8 @@ fn pointers<'a>(
         let known = alike.entry((stream.buffer, cells[at].hash_of_terms())).or_default();
         let shared = known.iter().find_map(|&index| {
             let pointer: &Pointer = &pointers[index];
-            let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]), rows)?;
+            let both = (&strip.streams[pointer.stream], stream);
+            let delta = distance(both, (&cells[pointer.stream], &cells[at]), &steps[stream.buffer.index()])?;
             let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
             (delta.unsigned_abs() <= FARTHEST_BYTES).then_some((index, delta))
         });
@@ -469,18 +483,20 @@ impl<'a> Cells<'a> {
         self.0.iter().fold(0, |all, linear| all.wrapping_mul(31).wrapping_add(one(linear)))
     }
 
-    /// Cells from `other` to here if that is a constant: no other coordinate than the last may differ, and that one
-    /// only where the plan knows what a step of it costs.
-    fn constant_difference(&self, other: &Cells<'a>, last_is_known: bool) -> Option<i64> {
+    /// Cells from `other` to here if that is a constant: coordinates may differ where it is known by how many cells a
+    /// step of them moves.
+    fn constant_difference(&self, other: &Cells<'a>, known: &[Option<i64>]) -> Option<i64> {
         let difference = |at: usize| self.0[at].as_ref()?.constant_difference(other.0[at].as_ref()?);
-        let last = self.0.len().checked_sub(1)?;
-        let outer_agree = (0..last).all(|at| difference(at) == Some(0));
-        difference(last).filter(|delta| outer_agree && (last_is_known || *delta == 0))
+        (0..self.0.len()).try_fold(0_i64, |sum, at| match (difference(at)?, known[at]) {
+            (0, _) => Some(sum),
+            (steps, cells) => sum.checked_add(steps.checked_mul(cells?)?),
+        })
     }
 }
 
-/// Cells from stream `a` to stream `b` if that is the same constant during the whole strip.
-fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), rows: Rows) -> Option<i64> {
+/// Cells from stream `a` to stream `b` if that is the same constant during the whole strip; `known` are the steps of
+/// their array, as far as a plan knows them.
+fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), known: &[Option<i64>]) -> Option<i64> {
     if a.buffer != b.buffer {
         return None;
     }
@@ -493,11 +509,11 @@ fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), rows: R
             if stride_a != stride_b || moves_in_ring && (ring_a != ring_b || pos_a != pos_b) {
                 return None;
             }
-            cells.1.constant_difference(cells.0, true)
+            cells.1.constant_difference(cells.0, &[Some(1)])
         }
         (Address::Array(a), Address::Array(b)) => {
             let same_steps = a.iter().map(|c| c.step).eq(b.iter().map(|c| c.step));
-            if same_steps { cells.1.constant_difference(cells.0, rows == Rows::Adjacent) } else { None }
+            if same_steps { cells.1.constant_difference(cells.0, known) } else { None }
         }
         _ => None,
     }

@@ -393,7 +393,7 @@ fn listing(plan: &StripPlan<'_>, carried: &[Carried]) -> StripListing {
 }
 
 /// Whether some stream of a strip moves along an axis of an array.
-fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
+pub(super) fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
     strip.streams.iter().filter(|stream| stream.buffer.index() == array).any(|stream| match &stream.address {
         Address::Array(coordinates) => coordinates[axis].step != 0,
         Address::Block { .. } => false,
