@@ -27,10 +27,11 @@ pub(crate) struct AlignedStores {
 
 impl AlignedStores {
     /// The stores of `body` that are made together; else its non-temporal ones, or all to cells of the largest size if
-    /// there are none. `None` if two lie differently whatever the pointers.
+    /// there are none. `None` if two lie differently whatever the pointers, or vectors that are made together do, as some
+    /// are half as long.
     pub(crate) fn new(body: &Body<'_>) -> Option<AlignedStores> {
         if let Some(together) = &body.together {
-            return Some(AlignedStores {
+            return together.fills_lines().then(|| AlignedStores {
                 addresses: vec![body.addresses[together.first]],
                 vector_bytes: WINDOW_BYTES,
                 iteration_bytes: together.iteration_bytes(),

@@ -10,7 +10,7 @@
 use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
 use super::address::StreamAddress;
-use super::conversions::{INT64, conversion_constants};
+use super::conversions::{INT64, conversion_constants, kept_lanes, wider_by_load};
 use super::eligible::{are_eligible, numbers};
 use super::facts::StripFacts;
 use super::integers::integer_constants;
@@ -185,7 +185,7 @@ impl<'a> Body<'a> {
     fn add_constants(&mut self, at: usize) {
         let number = self.numbers[at];
         if let Op::Load { stream, .. } | Op::Store { stream, .. } = self.strip.ops[at] {
-            self.add_vectors(stream.index());
+            self.add_vectors(at, stream.index());
         }
         match self.strip.ops[at] {
             Op::F64(bits) => self.roles[at] = Role::Constant(self.pool.constant(bits)),
@@ -253,12 +253,37 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Keeps what a stream needs whose cells do not follow each other.
-    fn add_vectors(&mut self, stream: usize) {
+    /// As what a load picks cells out of a window into lanes, if they are wider there: unsigned integers, whose numbers
+    /// are cut out of what is picked with them. That is no permutation, of which processors make one at a time.
+    pub(crate) fn picked_as(&self, stream: usize, number: Number) -> Option<Number> {
+        let cell = Number::of_cells(self.addresses[stream].element);
+        let is_in_window = matches!(self.apart(stream), Some(Apart::Window(_)));
+        let is_unsigned = matches!(cell, Number::Integer(ty) if ty.is_unsigned());
+        wider_by_load(cell, number).filter(|wider| is_in_window && is_unsigned && wider.bytes() <= 4)
+    }
+
+    /// As what a load has picked them, with the size of a cell.
+    fn picked(&self, at: usize) -> Option<(Number, i64)> {
+        let Op::Load { stream, .. } = self.strip.ops[at] else { return None };
+        let wider = self.picked_as(stream.index(), self.numbers[at])?;
+        Some((wider, self.addresses[stream.index()].element.bytes() as i64))
+    }
+
+    /// For how many cells a lane has room where a load leaves cells of a window.
+    fn room(&self, at: usize) -> i64 {
+        self.picked(at).map_or(1, |(wider, bytes)| wider.bytes() / bytes)
+    }
+
+    /// Keeps what an operation needs on a stream whose cells do not follow each other.
+    fn add_vectors(&mut self, at: usize, stream: usize) {
         let Some(apart) = self.apart(stream) else { return };
-        self.keep_vectors(apart.vectors(&self.addresses[stream], self.shape.lanes()));
+        self.keep_vectors(apart.vectors(&self.addresses[stream], self.shape.lanes(), self.room(at)));
         for bits in apart.masks() {
             self.pool.constant(bits);
+        }
+        if let Some((wider, bytes)) = self.picked(at) {
+            let kept = kept_lanes(8 * wider.bytes() as u32, 8 * bytes as u32);
+            kept.into_iter().for_each(|bits| _ = self.pool.constant(bits));
         }
     }
 
@@ -317,16 +342,24 @@ impl<'a> Body<'a> {
         let buffer = |store: &InWindow<'_>| self.strip.streams[store.stream].buffer;
         let stores: Option<Vec<_>> = self.stores.iter().map(|store| self.in_window(*store)).collect();
         let Some(stores) = stores else { return };
-        // Numbers that become others on the way to their cells would have to be kept beside each other first.
-        let is_plain = |store: &InWindow<'_>| self.numbers[store.at] == Number::of_cells(store.place.element);
-        let have_one_buffer = stores.iter().all(|store| is_plain(store) && buffer(store) == buffer(&stores[0]));
-        if !have_one_buffer || !self.each.iter().filter(|at| reads(at)).all(|load| self.meets_no_store(*load)) {
+        // Of integers, the lowest bits are stored, which can be picked. Other numbers that become others on the way to
+        // their cells would have to be kept beside each other first.
+        let number = |store: &InWindow<'_>| self.numbers[store.at];
+        let is_plain = |store: &InWindow<'_>| match Number::of_cells(store.place.element) {
+            cell if cell.is_integer() => number(store).is_integer() && number(store).bytes() >= cell.bytes(),
+            cell => number(store) == cell,
+        };
+        let are_alike =
+            |store: &InWindow<'_>| buffer(store) == buffer(&stores[0]) && number(store) == number(&stores[0]);
+        let fit = stores.iter().all(|store| is_plain(store) && are_alike(store));
+        if !fit || !self.each.iter().filter(|at| reads(at)).all(|load| self.meets_no_store(*load)) {
             return;
         }
-        let Some(together) = Together::of(stores, self.shape.lanes()) else { return };
+        let Some(bytes) = stores.first().map(|store| number(store).bytes()) else { return };
+        let Some(together) = Together::of(stores, self.shape.lanes(), bytes) else { return };
         self.each = together.in_order(&self.each);
         self.keep_vectors(together.numbers());
-        if together.stores.iter().all(|at| hints[*at] == StoreHint::NonTemporal) {
+        if together.fills_lines() && together.stores.iter().all(|at| hints[*at] == StoreHint::NonTemporal) {
             together.stores.iter().for_each(|at| self.hints[*at] = StoreHint::NonTemporal);
         }
         self.together = Some(together);
@@ -335,9 +368,14 @@ impl<'a> Body<'a> {
     /// Keeps registers for windows that streams share.
     fn share_windows(&mut self) {
         let loads = self.each.iter().filter(|at| self.meets_no_store(**at));
-        let loads = loads.filter(|at| matches!(self.strip.ops[**at], Op::Load { .. }));
-        let (windows, registers) = SharedWindow::all(loads.filter_map(|load| self.in_window(*load)).collect());
-        windows.iter().for_each(|window| self.keep_vectors(window.numbers()));
+        let loads: Vec<_> = loads.filter(|at| matches!(self.strip.ops[**at], Op::Load { .. })).copied().collect();
+        let (windows, registers) = SharedWindow::all(loads.iter().filter_map(|load| self.in_window(*load)).collect());
+        for load in loads {
+            let Op::Load { stream, .. } = self.strip.ops[load] else { continue };
+            if let Some(window) = windows.iter().find_map(|window| window.of(stream.index())) {
+                self.keep_vectors(window.wider(self.room(load)).all_picked());
+            }
+        }
         self.shape.kept = registers;
         self.shared_windows = windows;
     }

@@ -32,6 +32,15 @@ pub(super) fn can_convert(from: Number, to: Number, has_masks: bool) -> bool {
     }
 }
 
+/// What integers become first on their way from cells to numbers of another type, if that is wider.
+pub(crate) fn wider_by_load(cell: Number, number: Number) -> Option<Number> {
+    let first = match number {
+        Number::Integer(_) => number,
+        Number::F64 | Number::F32 => Number::Integer(ValueType::I32),
+    };
+    (cell.is_integer() && cell.bytes() < first.bytes()).then_some(first)
+}
+
 /// The constants that a conversion needs.
 pub(super) fn conversion_constants(from: Number, to: Number, has_masks: bool) -> Vec<u64> {
     let mut constants = match (from, to) {

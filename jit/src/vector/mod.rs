@@ -47,7 +47,9 @@ pub(crate) use address::StreamAddress;
 pub(crate) use aligned_stores::AlignedStores;
 pub(crate) use allocation::{Allocation, SharedLoads};
 pub(crate) use body::Body;
-pub(crate) use conversions::{BOTH_HALVES, INT64, TWO_52, UPPER_HALF, ends, float_bits, has_highest, kept_lanes};
+pub(crate) use conversions::{
+    BOTH_HALVES, INT64, TWO_52, UPPER_HALF, ends, float_bits, has_highest, kept_lanes, wider_by_load,
+};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use facts::StripFacts;
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence, SignOp};

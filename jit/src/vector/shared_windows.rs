@@ -60,9 +60,4 @@ impl SharedWindow {
         let (_, behind) = self.streams.iter().find(|(own, _)| *own == stream)?;
         Some(self.window.seen_from(*behind))
     }
-
-    /// The vectors of numbers that its streams are picked by.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.streams.iter().flat_map(|(_, behind)| self.window.seen_from(*behind).all_picked())
-    }
 }

@@ -66,18 +66,18 @@ impl Apart {
         let in_window = (stride == -1 || (2..=farthest).contains(&stride)) && (bytes > 1 || picks.has_bytes);
         match (picks.has_masks, in_window, bytes) {
             (false, ..) => Some(Apart::OneByOne),
-            (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes, behind: 0, more: 0 })),
+            (true, true, _) => Some(Apart::Window(Window { bytes, stride, lanes, behind: 0, more: 0, room: 1 })),
             (true, false, 4 | 8) => Some(Apart::Gathered),
             (true, false, _) => None,
         }
     }
 
-    /// The vectors of numbers that loads and stores of such a stream need.
-    pub(super) fn vectors(self, place: &StreamAddress, lanes: i64) -> Vec<Vec<u8>> {
+    /// The vectors of numbers that loads of such a stream, into lanes with so much room, and stores need.
+    pub(super) fn vectors(self, place: &StreamAddress, lanes: i64, room: i64) -> Vec<Vec<u8>> {
         match self {
             Apart::Window(window) => {
                 let spread = (0..window.vectors()).map(|vector| window.spread(vector));
-                window.all_picked().into_iter().chain(spread).collect()
+                window.wider(room).all_picked().into_iter().chain(spread).collect()
             }
             Apart::Gathered => vec![distances(place, lanes)],
             Apart::OneByOne => Vec::new(),
@@ -130,6 +130,9 @@ pub(crate) struct Window {
     behind: i64,
     /// Cells that it has behind the last one of its first stream.
     more: i64,
+    /// How many cells' room a lane has in a register, of which the first one is the cell that is picked: more than one
+    /// where integers become wider.
+    room: i64,
 }
 
 impl Window {
@@ -141,6 +144,12 @@ impl Window {
     /// The same window for a stream whose cells are so many behind those of its first one.
     pub(super) fn seen_from(self, behind: i64) -> Window {
         Window { behind, ..self }
+    }
+
+    /// The same window, whose cells come into numbers so many times as large. What is above a cell in its number is
+    /// some other one.
+    pub(crate) fn wider(self, room: i64) -> Window {
+        Window { room, ..self }
     }
 
     /// The numbers that the cells of all lanes are picked by: those of two vectors are picked by one instruction.
@@ -192,23 +201,23 @@ impl Window {
         (vector * self.cells() + self.stride.abs() - 1) / self.stride.abs()
     }
 
-    /// For each lane which cell it has: of the vectors before `vector`, as far as they are picked, the lane itself, or
+    /// For each lane which cell it has, in the first place of its room: of the vectors before `vector`, as far as they are picked, the lane's own place, or
     /// of the first vector the cell there; of `vector` the number of the cell behind those of another vector.
     pub(crate) fn picked(self, vector: i64) -> Vec<u8> {
         let cells = self.cells();
-        if self.is_backwards() {
-            return self.vector_of(|lane| (self.lanes - 1 - lane).max(0));
-        }
         let of_lane = |lane: i64| {
             let cell = self.stride * lane + self.behind;
             match (cell >= vector * cells, vector) {
+                _ if self.is_backwards() => self.lanes - 1 - lane,
                 (true, 0) => cell,
                 (true, _) => cells + (cell - self.first_cell(vector)) % cells,
                 (false, 1) => cell,
-                (false, _) => lane,
+                (false, _) => lane * self.room,
             }
         };
-        self.vector_of(|lane| if lane < self.lanes { of_lane(lane) } else { 0 })
+        self.vector_of(
+            |at| if at % self.room == 0 && at < self.lanes * self.room { of_lane(at / self.room) } else { 0 },
+        )
     }
 
     /// For each cell of a vector the lane that is stored there.
@@ -313,22 +322,27 @@ mod tests {
         let all =
             [(1, 4, 32), (1, 3, 64), (1, 6, 32), (1, 8, 64), (2, 2, 32), (2, 7, 32), (4, 3, 16), (8, 2, 8), (8, 4, 8)];
         for (bytes, stride, lanes) in all {
-            let alone = Window { bytes, stride, lanes, behind: 0, more: 0 };
-            for (more, behind) in (0..stride).flat_map(|more| (0..=more).map(move |behind| (more, behind))) {
-                let window = alone.as_far_as(more).seen_from(behind);
+            let alone = Window { bytes, stride, lanes, behind: 0, more: 0, room: 1 };
+            let rooms = [1, 2, 4].into_iter().filter(|room| room * lanes * bytes <= 64);
+            let places: Vec<_> = (0..stride).flat_map(|more| (0..=more).map(move |behind| (more, behind))).collect();
+            for ((more, behind), room) in rooms.flat_map(|room| places.iter().map(move |place| (*place, room))) {
+                let window = alone.as_far_as(more).seen_from(behind).wider(room);
                 let cells = 64 / bytes;
                 assert!(!window.reaches_too_far(window.vectors() - 1), "it ends with its last cell");
                 let mut lanes_have = vec![0; lanes as usize];
                 for (vector, picked) in (1..).zip(window.all_picked()) {
-                    let pick = |lane: i64| match number(&picked, lane, bytes as usize) {
+                    let pick = |lane: i64| match number(&picked, lane * room, bytes as usize) {
                         beyond if beyond >= cells => window.first_cell(vector) + beyond - cells,
                         first if vector == 1 => first,
-                        own => lanes_have[own as usize],
+                        own => lanes_have[(own / room) as usize],
                     };
                     lanes_have = (0..lanes).map(pick).collect();
                 }
                 let wanted: Vec<i64> = (0..lanes).map(|lane| lane * stride + behind).collect();
-                assert_eq!(lanes_have, wanted, "{bytes} bytes, {stride} apart, {lanes} lanes, {behind} of {more}");
+                assert_eq!(
+                    lanes_have, wanted,
+                    "{bytes} bytes, {stride} apart, {lanes} lanes, {behind} of {more}, {room}"
+                );
             }
         }
     }

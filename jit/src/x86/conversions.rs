@@ -309,7 +309,7 @@ impl Encoding<'_, '_> {
     }
 
     /// A constant of the pool, which fills a vector.
-    fn constant(&self, bits: u64) -> Source {
+    pub(super) fn constant(&self, bits: u64) -> Source {
         Source::Constant(self.assembler.constant_operand(false), self.body.constant(bits))
     }
 

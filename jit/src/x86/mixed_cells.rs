@@ -11,7 +11,7 @@ use super::encode::{Encoding, REMAINDER, Source};
 use super::float_cells::TO_NEAREST;
 use super::integer_codes::widening_code;
 use super::kinds::Kind;
-use crate::vector::{Extent, Memory, Number, Reg};
+use crate::vector::{Extent, Memory, Number, Reg, wider_by_load};
 use crease_program::{Element, StoreHint, ValueType};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -49,8 +49,9 @@ impl Encoding<'_, '_> {
             return cell;
         }
         if let Some(apart) = self.body.apart(stream) {
-            self.load_apart(to, stream, cell, apart);
-            return cell;
+            let wider = if cell == number { None } else { self.body.picked_as(stream, number) };
+            self.load_apart(to, stream, cell, (apart, wider));
+            return wider.unwrap_or(cell);
         }
         if let Extent::Part(lanes) = self.extent {
             let place = self.cell_operand(stream);
@@ -134,13 +135,4 @@ impl Encoding<'_, '_> {
         };
         self.put(Instruction::with2(code, to, first));
     }
-}
-
-/// What integers become first on their way to another type, if that is wider.
-fn wider_by_load(cell: Number, number: Number) -> Option<Number> {
-    let first = match number {
-        Number::Integer(_) => number,
-        Number::F64 | Number::F32 => Number::Integer(ValueType::I32),
-    };
-    (cell.is_integer() && cell.bytes() < first.bytes()).then_some(first)
 }

@@ -10,8 +10,10 @@
 //! all but as many as lanes are left out (`bzhi` of BMI2).
 
 use super::encode::{Encoding, FREE_MASK, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
+use super::kinds::Kind;
 use crate::vector::{
-    Apart, DISTANCE, Extent, INTEGER_SCRATCH, Inst, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances,
+    Apart, Arith, DISTANCE, Extent, INTEGER_SCRATCH, Inst, Number, Reg, StreamAddress, WINDOW_BYTES, Window, distances,
+    kept_lanes,
 };
 use crease_program::StoreHint;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -24,14 +26,25 @@ const TWO_PARTS: i64 = 2 * PART_BYTES;
 const BITS: Register = SCRATCH[1];
 
 impl Encoding<'_, '_> {
-    /// Loads the cells of a stream, as they are.
-    pub(super) fn load_apart(&mut self, to: Reg, stream: usize, cell: Number, apart: Apart) {
-        if self.load_shared(to, stream, cell) {
-            return;
+    /// Loads the cells of a stream, as they are or as what [`Body::picked_as`](crate::vector::Body::picked_as) says.
+    pub(super) fn load_apart(&mut self, to: Reg, stream: usize, cell: Number, (apart, wider): (Apart, Option<Number>)) {
+        let room = wider.map_or(1, |wider| wider.bytes() / cell.bytes());
+        if !self.load_shared(to, stream, cell, room) {
+            self.load_one_apart(to, stream, cell, apart, room);
         }
+        if let Some(wider) = wider {
+            let kept = kept_lanes(8 * wider.bytes() as u32, 8 * cell.bytes() as u32);
+            let kept = self.constant(kept.expect("such numbers are cut out by a constant"));
+            let to = self.of(to, wider);
+            self.three(self.code_of(Kind::Arith(Arith::And), wider), to, to, kept);
+        }
+    }
+
+    /// Loads cells of a stream that shares no window, into lanes with so much room.
+    fn load_one_apart(&mut self, to: Reg, stream: usize, cell: Number, apart: Apart, room: i64) {
         let first = self.first_cell(stream);
         match apart {
-            Apart::Window(window) => self.load_window(to, stream, first, cell, window),
+            Apart::Window(window) => self.load_window(to, stream, first, cell, window.wider(room)),
             Apart::Gathered => {
                 let all = self.sized(to, WINDOW_BYTES);
                 self.three(Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64, all, all, Source::Register(all));
@@ -80,10 +93,11 @@ impl Encoding<'_, '_> {
 
     /// Picks the cells of a stream out of a window that it shares, which is loaded where the block has not done so; false if
     /// it shares none, or the block has no registers for that.
-    fn load_shared(&mut self, to: Reg, stream: usize, cell: Number) -> bool {
+    fn load_shared(&mut self, to: Reg, stream: usize, cell: Number, room: i64) -> bool {
         let windows = &self.body.shared_windows;
         let found = (0..).zip(windows).find_map(|(at, shared)| Some((at, shared, shared.of(stream)?)));
         let (Some((at, shared, window)), Some(loaded)) = (found, self.loaded_windows) else { return false };
+        let window = window.wider(room);
         let codes = WindowCodes::of(cell);
         let vectors: Vec<Register> = (0..window.vectors() as usize)
             .map(|vector| self.sized(self.between(INTEGER_SCRATCH + shared.register + vector), WINDOW_BYTES))
@@ -189,6 +203,7 @@ impl Encoding<'_, '_> {
             _ => codes.store,
         };
         let [all, numbers] = [self.between(0), self.between(1)].map(|reg| self.sized(reg, WINDOW_BYTES));
+        let half = WINDOW_BYTES / 2;
         let registers: Vec<Register> = registers.iter().map(|reg| self.sized(*reg, WINDOW_BYTES)).collect();
         for vector in 0..together.vectors() {
             self.load_vector(all, &together.picked(vector, 0));
@@ -198,7 +213,11 @@ impl Encoding<'_, '_> {
                 self.three(codes.pick_besides, all, numbers, Source::Register(*register));
             }
             let place = memory(first.base, first.displacement + vector * WINDOW_BYTES);
-            self.put(Instruction::with2(store, place, all));
+            self.put(if together.is_half(vector) {
+                Instruction::with2(Code::EVEX_Vmovdqu64_ymmm256_k1z_ymm, place, self.sized(self.between(0), half))
+            } else {
+                Instruction::with2(store, place, all)
+            });
         }
         together.stores.len()
     }

@@ -7,6 +7,10 @@ use std::fmt::Write as _;
 /// Which streams a strip has of pixels of some cells.
 struct Pixels<'a> {
     ty: &'a str,
+    /// What cells are loaded as, and their sums are.
+    number: &'a str,
+    /// The cells that these are stored to, unless the first image is written over.
+    result: &'a str,
     /// Cells of a pixel.
     cells: usize,
     /// Those that are loaded, of each of two images, and stored.
@@ -19,14 +23,14 @@ struct Pixels<'a> {
 impl Pixels<'_> {
     /// Each cell that is stored is the sum of two that were loaded. Nothing lies behind the last cell that is used.
     fn program(&self, length: &str, most: usize) -> String {
-        let Pixels { ty, cells, loaded, stored, in_place } = self;
+        let Pixels { ty, number, result, cells, loaded, stored, in_place } = self;
         let size = |used: &[usize]| most.max(1) * cells - (cells - 1 - used.iter().max().unwrap());
         let (read, written) = (size(loaded), size(stored));
         let mut text = format!("program pixels(n) {{\nbuffer b: {ty}[{read}] read\n");
         if *in_place {
             writeln!(text, "buffer a: {ty}[{}] write", read.max(written)).unwrap();
         } else {
-            writeln!(text, "buffer a: {ty}[{read}] read\nbuffer c: {ty}[{written}] write").unwrap();
+            writeln!(text, "buffer a: {ty}[{read}] read\nbuffer c: {result}[{written}] write").unwrap();
         }
         writeln!(text, "strip v0 in 0 .. {length} lanes 64 {{").unwrap();
         let from = ["a", "b"].iter().flat_map(|image| loaded.iter().map(move |cell| (image, cell)));
@@ -39,12 +43,12 @@ impl Pixels<'_> {
             writeln!(text, "m{} = {to}[pos {cell}, stride {cells}]", all.len() + number).unwrap();
         }
         let (mut made, mut facts) = (0, String::new());
-        for number in 0..stored.len() {
+        for sum in 0..stored.len() {
             // Loads lie between the stores, as statements have them.
-            let [one, other] = [number % all.len(), (number * 3 + loaded.len()) % all.len()];
-            writeln!(text, "%{made} = load m{one}: {ty}\n%{} = load m{other}: {ty}", made + 1).unwrap();
+            let [one, other] = [sum % all.len(), (sum * 3 + loaded.len()) % all.len()];
+            writeln!(text, "%{made} = load m{one}: {number}\n%{} = load m{other}: {number}", made + 1).unwrap();
             writeln!(text, "%{} = add %{made}, %{}", made + 2, made + 1).unwrap();
-            writeln!(text, "%{}: store m{}, %{}", made + 3, all.len() + number, made + 2).unwrap();
+            writeln!(text, "%{}: store m{}, %{}", made + 3, all.len() + sum, made + 2).unwrap();
             made += 4;
         }
         if *in_place {
@@ -83,10 +87,42 @@ fn cells_of_pixels_agree_and_stay_in_their_buffers() {
             (8, &[7, 0, 3], &[0, 1, 2, 3, 4, 5, 6, 7]),
         ] {
             for in_place in [false, true] {
-                let pixels = Pixels { ty, cells, loaded, stored, in_place };
+                let pixels = Pixels { ty, number: ty, result: ty, cells, loaded, stored, in_place };
                 for length in [1, 7, 8, 31, 64, 130] {
                     agree(&pixels.program("$n", length), &[length as i64], &[], &[64]);
                 }
+            }
+        }
+    }
+}
+
+/// Cells that become wider numbers: unsigned ones are picked into the room that these have, and the lowest bits of sums
+/// out of it.
+#[test]
+fn cells_of_pixels_agree_as_wider_numbers() {
+    for (ty, number, result) in [
+        ("u8", "u16", "u8"),
+        ("u8", "i32", "u8"),
+        ("u8", "i32", "u16"),
+        ("u8", "i64", "u8"),
+        ("u8", "f32", "f32"),
+        ("u8", "f64", "f64"),
+        ("i8", "i16", "i8"),
+        ("i8", "f32", "f32"),
+        ("u16", "i32", "u16"),
+        ("u16", "u32", "i16"),
+        ("u16", "f32", "f32"),
+        ("u16", "i64", "i32"),
+    ] {
+        for (cells, loaded, stored) in [
+            (2, &[0, 1][..], &[0, 1][..]),
+            (3, &[0, 1, 2], &[0, 1, 2]),
+            (4, &[3, 1, 2, 0], &[0, 1, 2, 3]),
+            (6, &[0, 1, 2, 3, 4, 5], &[1, 0]),
+        ] {
+            let pixels = Pixels { ty, number, result, cells, loaded, stored, in_place: false };
+            for length in [1, 15, 32, 130] {
+                agree(&pixels.program("$n", length), &[length as i64], &[], &[64]);
             }
         }
     }
@@ -98,7 +134,7 @@ fn all_cells_of_pixels_are_stored_together() {
     for (ty, lanes) in [("f64", 8), ("f32", 16), ("u16", 32), ("i64", 8)] {
         for cells in 2..=4 {
             let all: Vec<usize> = (0..cells).collect();
-            let pixels = Pixels { ty, cells, loaded: &all, stored: &all, in_place: false };
+            let pixels = Pixels { ty, number: ty, result: ty, cells, loaded: &all, stored: &all, in_place: false };
             let text = pixels.program(&lanes.to_string(), lanes);
             let count = |is_such: &dyn Fn(&str) -> bool| lines_of_avx512(&text, is_such);
             assert!(count(&|line| line.contains("{%k")).is_none_or(|found| found == 0), "{ty}, {cells}");
