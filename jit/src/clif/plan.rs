@@ -11,7 +11,6 @@ use super::double_mapped::{self, Follower, Ring};
 use super::emitter::Shared;
 use super::ring_groups::FARTHEST_BYTES;
 use super::spill::{MOST_LIVE, Spills};
-use super::strip::moves_along;
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
 use crate::knobs::{FEW_CELLS, FEW_OPERATIONS, FEW_POINTERS, ROW_CELLS, UNROLLED_OPERATIONS};
@@ -380,6 +379,14 @@ fn stride(stream: &Stream, (program, rows): (&Program, Rows)) -> Option<i64> {
 pub(super) fn dense_cells(program: &Program, buffer: usize, axis: usize) -> Option<i64> {
     let behind = program.buffers[buffer].extents.as_ref()?.get(axis + 1..)?;
     behind.iter().try_fold(1_i64, |cells, extent| cells.checked_mul(i64::try_from(*extent).ok()?))
+}
+
+/// Whether some stream of a strip moves along an axis of an array.
+pub(super) fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
+    strip.streams.iter().filter(|stream| stream.buffer.index() == array).any(|stream| match &stream.address {
+        Address::Array(coordinates) => coordinates[axis].step != 0,
+        Address::Block { .. } => false,
+    })
 }
 
 /// By how many cells a step along each axis of an array moves, where [`Rows::Adjacent`] says so; nothing of a block.

@@ -13,7 +13,7 @@ use crease_program::{Address, Along, Op, Strip};
 
 use super::carried::{Carried, carried};
 use super::emitter::{Emitter, Num, Shared};
-use super::plan::{Pointer, Rows, Shape, StripPlan, dense_cells, widest_bits};
+use super::plan::{Pointer, Rows, Shape, StripPlan, dense_cells, moves_along, widest_bits};
 use super::rings::Rings;
 use super::run::Run;
 use super::scratch::Kept;
@@ -390,14 +390,6 @@ fn listing(plan: &StripPlan<'_>, carried: &[Carried]) -> StripListing {
         registers: None,
         text: String::new(),
     }
-}
-
-/// Whether some stream of a strip moves along an axis of an array.
-pub(super) fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
-    strip.streams.iter().filter(|stream| stream.buffer.index() == array).any(|stream| match &stream.address {
-        Address::Array(coordinates) => coordinates[axis].step != 0,
-        Address::Block { .. } => false,
-    })
 }
 
 /// The arrays that a strip addresses by coordinates.
