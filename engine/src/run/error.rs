@@ -336,13 +336,16 @@ pub enum RunError {
     },
     /// Values of steps with a gap between them and those that were given.
     #[error(
-        "`{array}` was given steps {known_first} to {known_last}, and step {first} neither is one of these nor comes next"
+        "`{array}` was given steps {known_first} to {known_last}, and {} right after or right before them",
+        neither_meet(*first, *last)
     )]
     StepsApart {
         /// The input.
         array: String,
         /// The first step of what was to be given.
         first: i64,
+        /// The last one.
+        last: i64,
         /// The first step that is there.
         known_first: i64,
         /// The last one.
@@ -510,6 +513,14 @@ fn level_to_give(array: &str, back: u32) -> String {
         0 => format!("at the first step; `write` it, or `fill` it with one value (`fill(\"{array}\", 0.0)`)"),
         _ => format!("{back} step(s) before the first one; `write_back(\"{array}\", {back}, ..)`, or `fill` it"),
     }
+}
+
+/// What steps are not that are apart from others, up to where they would have to be.
+fn neither_meet(first: i64, last: i64) -> String {
+    if first == last {
+        return format!("step {first} neither is one of these nor comes");
+    }
+    format!("steps {first} to {last} neither overlap these nor come")
 }
 
 /// ` 2 step(s) back`; nothing for the current one.

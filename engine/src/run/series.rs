@@ -120,7 +120,7 @@ impl Series {
             self.values = Some(Box::new(Rows::<T> { first, row, cells: VecDeque::new() }));
         } else if first > known.end || end < known.start {
             let (array, known_first, known_last) = (self.name.clone(), known.start, known.end - 1);
-            return Err(RunError::StepsApart { array, first, known_first, known_last });
+            return Err(RunError::StepsApart { array, first, last: end - 1, known_first, known_last });
         }
         let values = self.values.as_mut().expect("there are some now").as_any();
         let rows: &mut Rows<T> = values.downcast_mut().expect("they are of the array's element type");

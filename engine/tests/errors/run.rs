@@ -239,6 +239,8 @@ fn over_steps(cases: &mut Cases) {
     run.write_steps("inflow", 1, values.view()).unwrap();
     cases.add_engine("four steps of `driven`, which was given three", run.advance(4));
     cases.add_engine("`inflow` is given steps from 6 on after 3", run.write_steps("inflow", 6, values.view()));
+    let one = values.slice(ndarray::s![..1]);
+    cases.add_engine("`inflow` is given step 5 after 3", run.write_steps("inflow", 5, one));
     cases.add_engine("`inflow` is given steps from 0 on", run.write_steps("inflow", 0, values.view()));
     cases.add_engine("`inflow` is written as a whole", run.write("inflow", values.view()));
     cases.add_engine("`u` is given values of steps", run.write_steps("u", 1, values.view()));
