@@ -9,7 +9,7 @@
 //! instances. Where a cell is written several times, its writes must be ordered among each other and against every
 //! read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::{Map, Set};
 
@@ -319,7 +319,7 @@ pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Resu
 
 /// Refuses references to `arrays` that leave their index space.
 pub(crate) fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<(), LegalityError> {
-    let mut suspects = std::collections::BTreeMap::new();
+    let mut suspects = BTreeMap::new();
     for &id in arrays {
         let space = model.index_space(id)?;
         let touched = model.reads(id)?.domain()?.union(&model.writes(id)?.domain()?)?;
@@ -330,8 +330,23 @@ pub(crate) fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result
     if suspects.is_empty() {
         return Ok(());
     }
-    for reference in model.references()? {
-        let (access, Some(space)) = (&reference.access, suspects.get(&reference.array)) else { continue };
+    verify_references(model, &suspects, &|_| true)
+}
+
+/// Refuses writes that leave the index space of an array.
+pub(super) fn verify_bounds_of_writes(model: &Model<'_, '_>, array: ArrayId) -> Result<(), LegalityError> {
+    let suspects = BTreeMap::from([(array, model.index_space(array)?)]);
+    verify_references(model, &suspects, &|reference| reference.is_write)
+}
+
+/// Refuses some references to arrays with these index spaces that leave them.
+fn verify_references<'c>(
+    model: &Model<'c, '_>,
+    spaces: &BTreeMap<ArrayId, Set<'c>>,
+    counts: &dyn Fn(&Reference<'_>) -> bool,
+) -> Result<(), LegalityError> {
+    for reference in model.references()?.iter().filter(|reference| counts(reference)) {
+        let (access, Some(space)) = (&reference.access, spaces.get(&reference.array)) else { continue };
         let cells = access.range()?;
         if cells.is_subset(space)? {
             continue;

@@ -15,17 +15,19 @@ use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt, StmtId};
 use crate::kernel::{BoundKernel, cell_text};
-use crate::schedule::legality::{IllegalSchedule, LegalityError};
+use crate::schedule::legality::{IllegalSchedule, LegalityError, verify_bounds_of_writes};
 use crate::schedule::order::Phase;
 use crate::schedule::reason::instance_text;
 
 /// Refuses kernels that leave cells of a state or an output unwritten, or write one twice at a time: whatever the
-/// schedule.
+/// schedule. Of an array with unwritten cells, a write that leaves it is said first.
 pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
         verify_assigned_once(model, bound.written(), stmt)?;
     }
     let Some(Unwritten { array, cell, domain, keeps }) = unwritten(model, bound)? else { return Ok(()) };
+    // A write beside the array is why some of its cells are not written.
+    verify_bounds_of_writes(model, array)?;
     let array = model.kernel.array(array);
     let hint = unwritten_hint(model, array);
     let mut hint = hint.to_string();

@@ -143,6 +143,10 @@ fn writes(cases: &mut Cases) {
         plan(&text).size("N", 8).build()
     };
     cases.add_engine(
+        "an output whose first cell is missing, as all are written a cell further on",
+        output("S[x] for 0 <= x < N { b[x + 1] = 1 } schedule s { S -> [x] }"),
+    );
+    cases.add_engine(
         "an output of which two ends are missing",
         output("S[x] for 2 <= x < N-1 { b[x] = 1 } schedule s { S -> [x] }"),
     );
