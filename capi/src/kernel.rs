@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use crease::Kernel;
+use crease::kernel::LONGEST_TEXT_BYTES;
 use crease::kernel::graph::{Array, Element, Observer, ParamKind, Role};
 
 use crate::constants::constants;
@@ -50,15 +51,12 @@ constants! {
     STEPS = 2,
 }
 
-/// Bytes that a file of a kernel may have, as for the command: a hundred times the longest kernel of the catalogue.
-const LONGEST_TEXT: u64 = 4 << 20;
-
 /// The text in a file, which may be a device without an end.
 fn text_of(path: &str) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST_TEXT {
-        let why = format!("it has more than the {LONGEST_TEXT} bytes that the text of a kernel may have");
+    File::open(path)?.take(LONGEST_TEXT_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_TEXT_BYTES {
+        let why = format!("it has more than the {LONGEST_TEXT_BYTES} bytes that the text of a kernel may have");
         return Err(io::Error::new(ErrorKind::FileTooLarge, why));
     }
     Ok(text)

@@ -5,14 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use crease::Kernel;
+use crease::kernel::LONGEST_TEXT_BYTES;
 use crease::kernel::graph::{Array, Role};
 use crease_bench::catalogue::unknown_kernel;
 use crease_kernels::{Entry, find};
 
 use crate::error::CommandError;
-
-/// Bytes that the text of a kernel may have: a hundred times the longest one of the catalogue.
-const LONGEST_TEXT: u64 = 4 << 20;
 
 /// A kernel, and its entry if it is one of the catalogue.
 pub struct KernelSource {
@@ -45,9 +43,13 @@ fn text(path: &Path) -> Result<String, CommandError> {
     let refused = |source| CommandError::File { path: path.to_owned(), source };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(refused)?;
-    file.take(LONGEST_TEXT + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.len() as u64 > LONGEST_TEXT {
-        return Err(CommandError::TooLong { path: path.to_owned(), what: "the text of a kernel", limit: LONGEST_TEXT });
+    file.take(LONGEST_TEXT_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > LONGEST_TEXT_BYTES {
+        return Err(CommandError::TooLong {
+            path: path.to_owned(),
+            what: "the text of a kernel",
+            limit: LONGEST_TEXT_BYTES,
+        });
     }
     String::from_utf8(bytes).map_err(|error| {
         let (valid, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());

@@ -9,14 +9,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crease::kernel::graph::{Array, Element, Role};
+use crease::kernel::graph::{Array, Element, Param, Role};
 use crease::{ElementType, Kept, Plan, Run, RunOptions, f16};
 use crease_bench::BenchError;
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
 use crease_pictures::fields::{self, FieldImage, is_drawn_as_flow};
 use crease_pictures::timeline;
-use ndarray::ArrayD;
+use ndarray::{ArrayD, Dimension};
 use ndarray_npy::{WritableElement, write_npy};
 
 use crate::destinations::{in_its_directory, resolved, verify_directory, verify_file, verify_replaced};
@@ -249,7 +249,14 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
     run.read_back(&array.name, back, field.view_mut())?;
     let name = level(array, back);
     let shape: Vec<String> = field.shape().iter().map(usize::to_string).collect();
-    let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(field.iter().map(|&value| value.to_number())));
+    let told = if array.domain.is_box() {
+        summary(field.iter().map(|&value| value.to_number()))
+    } else {
+        let is_cell = cells_of(run, array)?;
+        let cells = field.indexed_iter().filter(|(at, _)| is_cell(at.slice()));
+        summary(cells.map(|(_, &value)| value.to_number()))
+    };
+    let _ = write!(text, "{name} [{}]: {told}", shape.join(", "));
     if let Some(path) = path {
         write_npy(path, &field.mapv_into_any(cell))
             .map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })?;
@@ -257,6 +264,21 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
     }
     text.push('\n');
     Ok(())
+}
+
+/// Which positions of a dense copy are cells of the array: where its domain is no box, the copy has others too.
+fn cells_of<'a>(run: &Run, array: &'a Array) -> Result<impl Fn(&[usize]) -> bool + use<'a>, CommandError> {
+    let (sizes, ranges) = (run.sizes(), run.index_ranges(&array.name)?);
+    // No domain asks for the number of steps.
+    let size = |param: &Param| sizes.iter().find(|(name, _)| *name == param.name).map_or(0, |(_, size)| *size);
+    let params: Vec<i64> = run.kernel().params().iter().map(size).collect();
+    // Nor does that of a state ask for the step.
+    let step = vec![0; array.index.len() - ranges.len()];
+    Ok(move |at: &[usize]| {
+        let values = at.iter().zip(&ranges).map(|(&position, (first, _))| first + position as i64);
+        let index: Vec<i64> = step.iter().copied().chain(values).collect();
+        array.domain.holds(&index, &params).unwrap_or(true)
+    })
 }
 
 /// Least, mean and most of all values, and how many are no finite numbers.
@@ -395,6 +417,30 @@ mod tests {
         assert_eq!(said(&[f64::NAN, f64::NAN]), "NaN in all 2 cells");
         assert_eq!(said(&[f64::NAN, 2.0]), "min 2.000000e0, mean NaN, max 2.000000e0, 1 not finite");
         assert_eq!(said(&[f64::INFINITY, 2.0]), "min 2.000000e0, mean inf, max inf, 1 not finite");
+    }
+
+    /// A triangle, and a state whose domain lacks a cell: what the copy has beside them is zero.
+    #[test]
+    fn cells_outside_of_a_domain_are_not_told_of() {
+        const TRIANGLE: &str = "kernel triangle(size N; run T) {
+          state u[t, y, x]: f64 for 2 <= y < N and y <= x < N
+          state v[t, x]: f64 for 0 <= x < N and x != 1
+          output w[x]: f64 for 0 <= x < 2N and x mod 2 = 0
+          U[t, y, x] for 1 <= t <= T and 2 <= y < N and y <= x < N { u[t,y,x] = u[t-1,y,x] + x }
+          V[t, x] for 1 <= t <= T and 0 <= x < N and x != 1 { v[t,x] = 2 * v[t-1,x] }
+          W[t, x] for 1 <= t <= T and t = T and 0 <= x < 2N and x mod 2 = 0 { w[x] = 5 }
+        }";
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("triangle.crk");
+        std::fs::write(&path, TRIANGLE).unwrap();
+        let mut request = request(&["N=4", "T=1"]);
+        request.request.kernel = path.display().to_string();
+        request.fills = vec!["u=1".parse().unwrap(), "v=1".parse().unwrap()];
+        let text = run(&request).unwrap();
+        let told = |line: &str| assert!(text.contains(line), "{text}");
+        told("u [2, 2]: min 3.000000e0, mean 3.666667e0, max 4.000000e0\n");
+        told("v [4]: min 2.000000e0, mean 2.000000e0, max 2.000000e0\n");
+        told("w [7]: min 5.000000e0, mean 5.000000e0, max 5.000000e0\n");
     }
 
     #[test]

@@ -267,22 +267,8 @@ fn symbolic(context: &Context, bound: &BoundKernel, id: ArrayId) -> Option<[Form
 /// A formula without the constraints in which no such term occurs.
 fn only_about(formula: &Formula, counts: &dyn Fn(&Term) -> bool) -> Formula {
     match formula {
-        Formula::And(parts) => Formula::And(parts.iter().filter(|part| is_about(part, counts)).cloned().collect()),
+        Formula::And(parts) => Formula::And(parts.iter().filter(|part| part.names(counts)).cloned().collect()),
         Formula::Or(parts) => Formula::Or(parts.iter().map(|part| only_about(part, counts)).collect()),
         other => other.clone(),
-    }
-}
-
-fn is_about(formula: &Formula, counts: &dyn Fn(&Term) -> bool) -> bool {
-    fn in_affine(e: &Affine, counts: &dyn Fn(&Term) -> bool) -> bool {
-        e.terms().any(|(term, _)| match term {
-            Term::Floor(inner, _) => in_affine(inner, counts),
-            term => counts(term),
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => in_affine(e, counts),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| is_about(part, counts)),
-        Formula::Not(part) => is_about(part, counts),
     }
 }

@@ -93,10 +93,14 @@ impl Affine {
 
     /// Whether it says where a call starts: [`ParamId::FROM_STEP`] occurs.
     pub(crate) fn names_from_step(&self) -> bool {
+        self.names(&|term| *term == Term::Param(ParamId::FROM_STEP))
+    }
+
+    /// Whether such an iterator or parameter occurs, in a floor or out of one.
+    pub(crate) fn names(&self, is_such: &dyn Fn(&Term) -> bool) -> bool {
         self.terms().any(|(term, _)| match term {
-            Term::Iter(_) => false,
-            Term::Param(param) => *param == ParamId::FROM_STEP,
-            Term::Floor(inner, _) => inner.names_from_step(),
+            Term::Floor(inner, _) => inner.names(is_such),
+            term => is_such(term),
         })
     }
 

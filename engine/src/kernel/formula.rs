@@ -119,6 +119,27 @@ impl Formula {
         })
     }
 
+    /// Whether such an iterator or parameter occurs in a constraint.
+    pub(crate) fn names(&self, is_such: &dyn Fn(&Term) -> bool) -> bool {
+        match self {
+            Formula::NonNegative(e) | Formula::Zero(e) => e.names(is_such),
+            Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| part.names(is_such)),
+            Formula::Not(part) => part.names(is_such),
+        }
+    }
+
+    /// Whether each constraint bounds one iterator, and all of them hold: then a box holds exactly the same points.
+    pub fn is_box(&self) -> bool {
+        let is_iter = |term: &Term| matches!(term, Term::Iter(_));
+        match self {
+            Formula::NonNegative(e) | Formula::Zero(e) => {
+                !e.has_floor() && e.terms().filter(|(term, _)| is_iter(term)).count() <= 1
+            }
+            Formula::And(parts) => parts.iter().all(Formula::is_box),
+            Formula::Or(_) | Formula::Not(_) => false,
+        }
+    }
+
     /// Applies a rewriting to every affine expression.
     ///
     /// # Errors
@@ -137,16 +158,5 @@ impl Formula {
 
 /// Whether a condition only looks at the first iterator (and parameters): then it is the same for a whole step.
 pub(crate) fn depends_on_first_only(formula: &Formula) -> bool {
-    fn first_only(e: &Affine) -> bool {
-        e.terms().all(|(term, _)| match term {
-            Term::Iter(i) => *i == 0,
-            Term::Param(_) => true,
-            Term::Floor(inner, _) => first_only(inner),
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => first_only(e),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(depends_on_first_only),
-        Formula::Not(part) => depends_on_first_only(part),
-    }
+    !formula.names(&|term| matches!(term, Term::Iter(1..)))
 }

@@ -133,7 +133,8 @@ fn range(kernel: &Kernel, array: &Array, position: usize) -> Result<(Affine, Aff
         other => std::slice::from_ref(other),
     };
     let (mut first, mut last) = (None, None);
-    for part in parts.iter().filter(|part| mentions(part, position)) {
+    let index = Term::Iter(position as u32);
+    for part in parts.iter().filter(|part| part.names(&|term| *term == index)) {
         let (Formula::NonNegative(e) | Formula::Zero(e)) = part else { return Err(unbounded()) };
         let (sign, rest) = alone(kernel, e, position).ok_or_else(unbounded)?;
         let is_value = matches!(part, Formula::Zero(_));
@@ -155,25 +156,6 @@ fn alone(kernel: &Kernel, e: &Affine, position: usize) -> Option<(i64, Affine)> 
 }
 
 fn is_of_sizes(kernel: &Kernel, e: &Affine) -> bool {
-    e.terms().all(|(term, _)| match term {
-        Term::Iter(_) => false,
-        Term::Param(param) => kernel.params()[param.index()].is_size(),
-        Term::Floor(inner, _) => is_of_sizes(kernel, inner),
-    })
-}
-
-/// Whether a formula says something of an index.
-fn mentions(formula: &Formula, position: usize) -> bool {
-    fn in_affine(e: &Affine, position: usize) -> bool {
-        e.terms().any(|(term, _)| match term {
-            Term::Iter(i) => *i as usize == position,
-            Term::Param(_) => false,
-            Term::Floor(inner, _) => in_affine(inner, position),
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => in_affine(e, position),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| mentions(part, position)),
-        Formula::Not(part) => mentions(part, position),
-    }
+    let is_size = |term: &Term| matches!(term, Term::Param(param) if kernel.params()[param.index()].is_size());
+    !e.names(&|term| !is_size(term))
 }

@@ -41,6 +41,7 @@ pub(crate) use accumulators::Ranges;
 pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
 pub use error::{Expansion, KernelError, KernelErrorKind, Location};
 pub(crate) use fused::Fused;
+pub use parse::LONGEST_TEXT_BYTES;
 pub(crate) use parse::{MappingRule, ParsedKernel, parse_domain, parse_kernel, parse_mapping, parse_rewriting};
 pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
 pub(crate) use rewriting::{Base, Shape, Sized, Step};

@@ -59,6 +59,10 @@ use crate::kernel::words::{ITEMS, unknown};
 
 pub(crate) use mapping::{MappingRule, parse_mapping};
 
+/// Bytes of the longest text of a kernel that is read from a file, which may be a pipe or a device without end: a hundred
+/// times the longest one of the catalogue. [`Kernel::parse`] takes what is in memory, however long.
+pub const LONGEST_TEXT_BYTES: u64 = 4 << 20;
+
 impl Kernel {
     /// The kernel with one more observer, in the text form: `observe name { .. }`.
     ///

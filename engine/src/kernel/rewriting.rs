@@ -147,16 +147,9 @@ impl Rewriting {
 
     /// Whether the parameter at this position occurs in it.
     pub(crate) fn names_param(&self, position: usize) -> bool {
-        self.steps.iter().flat_map(Step::sizes).any(|sized| names_param(&sized.size, position))
+        let is_it = |term: &Term| matches!(term, Term::Param(id) if id.index() == position);
+        self.steps.iter().flat_map(Step::sizes).any(|sized| sized.size.names(&is_it))
     }
-}
-
-fn names_param(e: &Affine, position: usize) -> bool {
-    e.terms().any(|(term, _)| match term {
-        Term::Param(id) => id.index() == position,
-        Term::Floor(inner, _) => names_param(inner, position),
-        Term::Iter(_) => false,
-    })
 }
 
 impl From<usize> for TimeDim {

@@ -100,7 +100,9 @@ impl Times {
         for &(first, dim, kind) in self.written.iter().filter(|(_, _, kind)| *kind != DimKind::Sequential) {
             for (stmt, time) in self.times.iter().enumerate() {
                 let Some(e) = time.as_ref().and_then(|time| time.get(dim)) else { continue };
-                if !varies(e) || self.written.iter().any(|(s, d, _)| (*s, *d) == (stmt, dim)) {
+                if !e.names(&|term| matches!(term, Term::Iter(_)))
+                    || self.written.iter().any(|(s, d, _)| (*s, *d) == (stmt, dim))
+                {
                     continue;
                 }
                 let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
@@ -118,13 +120,4 @@ impl Times {
         }
         Ok(())
     }
-}
-
-/// Whether an expression depends on an iterator.
-fn varies(e: &Affine) -> bool {
-    e.terms().any(|(term, _)| match term {
-        Term::Iter(_) => true,
-        Term::Param(_) => false,
-        Term::Floor(inner, _) => varies(inner),
-    })
 }

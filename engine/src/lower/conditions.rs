@@ -145,18 +145,7 @@ pub(super) fn are_all_residues(conditions: &[&[Interned]]) -> bool {
 
 /// Whether a condition looks at iterators behind the first one alone: then it is the same in every step.
 pub(super) fn is_of_space(formula: &Formula) -> bool {
-    fn of_space(e: &Affine) -> bool {
-        e.terms().all(|(term, _)| match term {
-            Term::Iter(i) => *i != 0,
-            Term::Param(_) => false,
-            Term::Floor(inner, _) => of_space(inner),
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => of_space(e),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(is_of_space),
-        Formula::Not(part) => is_of_space(part),
-    }
+    !formula.names(&|term| !matches!(term, Term::Iter(1..)))
 }
 
 /// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.

@@ -53,11 +53,7 @@ pub(crate) fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<TileOfSte
 
 /// Whether nothing but the step and parameters is in a value.
 pub(super) fn depends_on_step_alone(value: &Affine) -> bool {
-    value.terms().all(|(term, _)| match term {
-        Term::Iter(iter) => *iter == 0,
-        Term::Param(_) => true,
-        Term::Floor(inner, _) => depends_on_step_alone(inner),
-    })
+    !value.names(&|term| matches!(term, Term::Iter(1..)))
 }
 
 #[cfg(test)]

@@ -112,9 +112,5 @@ fn iterator_plus(e: &Affine) -> Option<(usize, i64)> {
 
 /// Whether an expression has no iterator.
 pub(super) fn is_of_params(e: &Affine) -> bool {
-    e.terms().all(|(term, _)| match term {
-        Term::Iter(_) => false,
-        Term::Param(_) => true,
-        Term::Floor(inner, _) => is_of_params(inner),
-    })
+    !e.names(&|term| matches!(term, Term::Iter(_)))
 }

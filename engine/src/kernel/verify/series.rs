@@ -6,7 +6,6 @@
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Expr, Kernel, ParamId, Role, Stmt};
 use crate::kernel::verify::state::{MAX_STEP_OFFSET, step_offset};
 use crate::kernel::verify::{Subject, Verified};
@@ -16,7 +15,7 @@ impl Kernel {
     /// ([`Run::write_steps`](crate::Run::write_steps)).
     pub fn is_series(&self, array: ArrayId) -> bool {
         let body = self.array(array);
-        let mentions = |last| mentions(&body.domain, last);
+        let mentions = |last: ParamId| body.domain.names(&|term| *term == Term::Param(last));
         body.role == Role::Input && self.has_state() && self.step_param().is_some_and(mentions)
     }
 
@@ -57,20 +56,5 @@ fn misread(kernel: &Kernel, stmt: &Stmt, array: ArrayId, step: &Affine) -> Kerne
             "`{t}` (the first iterator) plus a constant of at most {MAX_STEP_OFFSET}: it is an input over steps, as its \
              index space mentions their number"
         ),
-    }
-}
-
-fn mentions(formula: &Formula, param: ParamId) -> bool {
-    fn in_affine(e: &Affine, param: ParamId) -> bool {
-        e.terms().any(|(term, _)| match term {
-            Term::Param(p) => *p == param,
-            Term::Floor(inner, _) => in_affine(inner, param),
-            Term::Iter(_) => false,
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => in_affine(e, param),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| mentions(part, param)),
-        Formula::Not(part) => mentions(part, param),
     }
 }

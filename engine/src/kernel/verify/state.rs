@@ -60,7 +60,7 @@ pub(super) fn verify_state(kernel: &Kernel) -> Verified {
 /// another value.
 pub(super) fn verify_last_step(kernel: &Kernel) -> Verified {
     let Some(run) = kernel.step_param().filter(|_| kernel.has_state()) else { return Ok(()) };
-    let is_last = |e: &Affine| names(e, run);
+    let is_last = |e: &Affine| e.names(&|term| *term == Term::Param(run));
     for position in of_states(kernel) {
         let stmt = &kernel.stmts[position];
         let bound =
@@ -115,8 +115,8 @@ fn of_states(kernel: &Kernel) -> Vec<usize> {
 /// Whether a formula, or its complement if `holds` is false, names the last step in no other constraint than `t <= T`.
 fn names_as_bound_alone(formula: &Formula, run: ParamId, holds: bool) -> bool {
     match formula {
-        Formula::NonNegative(e) => !names(e, run) || is_bound(e, run, holds),
-        Formula::Zero(e) => !names(e, run),
+        Formula::NonNegative(e) if is_bound(e, run, holds) => true,
+        Formula::NonNegative(_) | Formula::Zero(_) => !formula.names(&|term| *term == Term::Param(run)),
         Formula::And(parts) | Formula::Or(parts) => parts.iter().all(|part| names_as_bound_alone(part, run, holds)),
         Formula::Not(part) => names_as_bound_alone(part, run, !holds),
     }
@@ -130,20 +130,11 @@ fn is_bound(e: &Affine, run: ParamId, holds: bool) -> bool {
     e.terms().count() == 2 && t.checked_neg() == Some(last) && is_whole
 }
 
-/// Whether an expression names a parameter, in a floor or out of one.
-fn names(e: &Affine, param: ParamId) -> bool {
-    e.terms().any(|(term, _)| match term {
-        Term::Param(named) => *named == param,
-        Term::Floor(inner, _) => names(inner, param),
-        Term::Iter(_) => false,
-    })
-}
-
 fn verify_array(array: &Array) -> Result<(), KernelErrorKind> {
     let Some(index) = array.index.first() else {
         return Err(KernelErrorKind::StateWithoutStep { array: array.name.clone() });
     };
-    if mentions_first(&array.domain) {
+    if array.domain.names(&|term| *term == Term::Iter(0)) {
         return Err(KernelErrorKind::StateStepBounded { array: array.name.clone(), index: index.clone() });
     }
     Ok(())
@@ -245,21 +236,6 @@ fn bounds_first_iter(formula: &Formula, run: ParamId, holds: bool) -> bool {
             parts.iter().all(|p| bounds_first_iter(p, run, holds))
         }
         Formula::Not(part) => bounds_first_iter(part, run, !holds),
-    }
-}
-
-fn mentions_first(formula: &Formula) -> bool {
-    fn in_affine(e: &Affine) -> bool {
-        e.terms().any(|(term, _)| match term {
-            Term::Iter(i) => *i == 0,
-            Term::Floor(inner, _) => in_affine(inner),
-            Term::Param(_) => false,
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => in_affine(e),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(mentions_first),
-        Formula::Not(part) => mentions_first(part),
     }
 }
 

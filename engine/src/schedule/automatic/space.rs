@@ -208,11 +208,7 @@ fn coordinates(
 }
 
 fn depends_on(e: &Affine, iter: usize) -> bool {
-    e.terms().any(|(term, _)| match term {
-        Term::Iter(i) => *i as usize == iter,
-        Term::Param(_) => false,
-        Term::Floor(inner, _) => depends_on(inner, iter),
-    })
+    e.names(&|term| *term == Term::Iter(iter as u32))
 }
 
 pub(super) fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interval {
