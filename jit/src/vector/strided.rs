@@ -201,8 +201,9 @@ impl Window {
         (vector * self.cells() + self.stride.abs() - 1) / self.stride.abs()
     }
 
-    /// For each lane which cell it has, in the first place of its room: of the vectors before `vector`, as far as they are picked, the lane's own place, or
-    /// of the first vector the cell there; of `vector` the number of the cell behind those of another vector.
+    /// For each lane which cell it has, in the first place of its room: of the vectors before `vector`, as far as they are
+    /// picked, the lane's own place, or of the first vector the cell there; of `vector` the number of the cell behind
+    /// those of another vector.
     pub(crate) fn picked(self, vector: i64) -> Vec<u8> {
         let cells = self.cells();
         let of_lane = |lane: i64| {

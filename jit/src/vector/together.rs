@@ -6,8 +6,8 @@
 //!
 //! Apart, each of them writes its own cells of every vector that they have in common. Together, permutations put the
 //! lanes of all beside each other, and each vector is stored once, whole; the last one may be half as long. Integers
-//! that are wider than the cells leave their lowest bits there. That is right where no load of the strip
-//! may meet the stores, and no other store writes to their buffer, so that some may come later than they stood.
+//! that are wider than the cells leave their lowest bits there. That is right where no load of the strip may meet the
+//! stores, and no other store writes to their buffer, so that some may come later than they stood.
 
 use super::strided::{InWindow, WINDOW_BYTES};
 
