@@ -4,7 +4,8 @@
 //! a tile are to be in a core's own caches; what the tile leans over comes in order, from wherever it is.
 
 use crate::schedule::automatic::estimate::{
-    Estimate, FRONT_NS, HANDED_ON_RATE, MEMORY_CORES, MEMORY_RATE, PARTS_NS, SECOND_LEVEL_RATE, Workload, overlapped,
+    BARRIER_NS, Estimate, FRONT_NS, HANDED_ON_RATE, MEMORY_CORES, MEMORY_RATE, PARTS_NS, SECOND_LEVEL_RATE, Workload,
+    overlapped,
 };
 use crate::schedule::bands::steps_in_flight;
 
@@ -69,6 +70,9 @@ impl Workload {
         let all_threads = self.threads.min(bands);
         // The last tile of a band may be a part of one, and takes its turn like the others.
         let threads = bands * in_tiles / turns(tiles, bands, all_threads);
+        // Rows by which a band is behind the one before.
+        let behind = lean * steps + width;
+        let threads = threads.min(of_parts(rows / behind, all_threads));
         // A thread that is late keeps others waiting, the less the more tiles each has until then. Chains of cells take as
         // long on each of them.
         let late = LATE * all_threads / bands;
@@ -80,7 +84,8 @@ impl Workload {
         let handed_on = self.state_bytes * (1.0 + more) / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
         let taken = 2.0 * self.state_bytes * (1.0 + more) * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
-        let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
+        let between_bands = (bands - 1.0) * (behind / width - 1.0);
+        let barriers = ((tiles + bands - 1.0) * FRONT_NS + between_bands * BARRIER_NS) / height;
         // The last steps of a call are shared out among threads, not evenly, and take all the rest once more.
         let begun = self.begun(height);
         let work = work / threads * (1.0 + (begun - 1.0) * UNEVEN);
@@ -167,9 +172,40 @@ pub(super) fn turns(tiles: f64, bands: f64, threads: f64) -> f64 {
     2.0 * of_ramp + ((tiles - bands).abs() + 1.0) * (most / threads).ceil()
 }
 
+/// How many threads have work at a time, on average, where a band is so many rows behind the one before that a box is
+/// `bands` of these high. Tiles grow and shrink while they lean over its first and last rows: of a low box, all do. So a
+/// front takes as long as the largest of a few tiles, or as all of them on all threads.
+fn of_parts(bands: f64, threads: f64) -> f64 {
+    // In parts of a whole tile, on average over the fronts of a band, where one tile shrinks while the next one grows.
+    let largest = match bands {
+        low if low < 1.0 => low - low.powi(2) / 4.0,
+        high => 1.0 - (2.0 - high).max(0.0).powi(2) / 4.0,
+    };
+    bands / largest.max(bands / threads)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::turns;
+    use super::{of_parts, turns};
+
+    /// Fronts of bands, one after the other, in many small rows.
+    #[test]
+    fn parts_of_tiles_have_work_for_fewer_threads() {
+        let counted = |rows: i64, apart: i64, threads: f64| {
+            let up_to = |front: i64| front.clamp(0, apart) as f64;
+            let tile = |front: i64| up_to(front) - up_to(front - rows);
+            let front = |front: i64| -> [f64; 2] {
+                let all = (0..=rows / apart + 2).map(|band| tile(front + band * apart));
+                all.fold([0.0, 0.0], |[sum, most], work| [sum + work, work.max(most)])
+            };
+            let of_front = |at: i64| front(at)[1].max(front(at)[0] / threads);
+            (0..apart).map(|at| front(at)[0]).sum::<f64>() / (0..apart).map(of_front).sum::<f64>()
+        };
+        for (rows, threads) in [(20, 2.0), (50, 2.0), (100, 2.0), (150, 2.0), (200, 2.0), (900, 2.0), (500, 4.0)] {
+            let (found, wanted) = (of_parts(rows as f64 / 100.0, threads), counted(rows, 100, threads));
+            assert!((found / wanted - 1.0).abs() < 0.02, "{rows} rows: {found}, counted {wanted}");
+        }
+    }
 
     #[test]
     fn turns_are_those_of_fronts_that_grow_and_shrink() {
