@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crease::kernel::affine::AffineOverflow;
 use crease::kernel::graph::{Array, Element, Param, Role};
 use crease::{ElementType, Kept, Plan, Run, RunOptions, f16};
 use crease_bench::BenchError;
@@ -252,9 +253,15 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
     let told = if array.domain.is_box() {
         summary(field.iter().map(|&value| value.to_number()))
     } else {
-        let is_cell = cells_of(run, array)?;
-        let cells = field.indexed_iter().filter(|(at, _)| is_cell(at.slice()));
-        summary(cells.map(|(_, &value)| value.to_number()))
+        let (mut is_cell, mut unknown) = (cells_of(run, array)?, None);
+        let cells = field.indexed_iter().filter(|(at, _)| {
+            is_cell(at.slice()).unwrap_or_else(|error| {
+                unknown = Some(error);
+                false
+            })
+        });
+        let told = summary(cells.map(|(_, &value)| value.to_number()));
+        unknown.map_or(told, |error| format!("not summed up, as which cells it has is not known: {error}"))
     };
     let _ = write!(text, "{name} [{}]: {told}", shape.join(", "));
     if let Some(path) = path {
@@ -267,17 +274,22 @@ fn write_out<T: ElementType, F: WritableElement + 'static>(
 }
 
 /// Which positions of a dense copy are cells of the array: where its domain is no box, the copy has others too.
-fn cells_of<'a>(run: &Run, array: &'a Array) -> Result<impl Fn(&[usize]) -> bool + use<'a>, CommandError> {
+fn cells_of<'a>(
+    run: &Run,
+    array: &'a Array,
+) -> Result<impl FnMut(&[usize]) -> Result<bool, AffineOverflow> + use<'a>, CommandError> {
     let (sizes, ranges) = (run.sizes(), run.index_ranges(&array.name)?);
     // No domain asks for the number of steps.
     let size = |param: &Param| sizes.iter().find(|(name, _)| *name == param.name).map_or(0, |(_, size)| *size);
     let params: Vec<i64> = run.kernel().params().iter().map(size).collect();
     // Nor does that of a state ask for the step.
-    let step = vec![0; array.index.len() - ranges.len()];
+    let steps = array.index.len() - ranges.len();
+    let mut index = vec![0; array.index.len()];
     Ok(move |at: &[usize]| {
-        let values = at.iter().zip(&ranges).map(|(&position, (first, _))| first + position as i64);
-        let index: Vec<i64> = step.iter().copied().chain(values).collect();
-        array.domain.holds(&index, &params).unwrap_or(true)
+        for ((value, position), (first, _)) in index[steps..].iter_mut().zip(at).zip(&ranges) {
+            *value = first + *position as i64;
+        }
+        array.domain.holds(&index, &params)
     })
 }
 

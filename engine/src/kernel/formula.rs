@@ -160,3 +160,25 @@ impl Formula {
 pub(crate) fn depends_on_first_only(formula: &Formula) -> bool {
     !formula.names(&|term| matches!(term, Term::Iter(1..)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::graph::Kernel;
+
+    #[test]
+    fn boxes_bound_iterators_one_at_a_time() {
+        let is_box = |domain: &str| {
+            let text = format!(
+                "kernel k(size N; run T) {{ state A[t, i, j]: f64 S[t, i, j] for {domain} {{ A[t, i, j] = 1 }} }}"
+            );
+            Kernel::parse(&text).unwrap().stmts()[0].domain.is_box()
+        };
+        for domain in ["1 <= t <= T and 0 <= i, j < N", "t >= 1 and t <= T and i = 2 and 2*j <= N and j >= 0"] {
+            assert!(is_box(domain), "{domain}");
+        }
+        let plane = "1 <= t <= T and 0 <= i, j < N";
+        for part in ["i < j", "i mod 2 = 0", "(i = 0 or j = 0)", "not (i = 2)"] {
+            assert!(!is_box(&format!("{plane} and {part}")), "{part}");
+        }
+    }
+}

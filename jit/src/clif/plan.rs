@@ -225,10 +225,9 @@ impl<'a> StripPlan<'a> {
                 }
                 _ => Cells::new(&strip.streams[stream.index()], self.lets),
             };
-            let axes = cells.0.len();
-            let known: Vec<Option<i64>> = (1..=axes).map(|axis| (axis == axes).then_some(1)).collect();
+            let along_row = |axis: usize| (axis + 1 == cells.0.len()).then_some(1);
             let is_near = |row: &(BufferId, Cells<'_>)| {
-                let apart = if row.0 == *buffer { cells.constant_difference(&row.1, &known) } else { None };
+                let apart = if row.0 == *buffer { cells.constant_difference(&row.1, along_row) } else { None };
                 apart.is_some_and(|apart| apart.unsigned_abs() <= ROW_CELLS)
             };
             if !rows.iter().any(is_near) {
@@ -389,13 +388,12 @@ pub(super) fn moves_along(strip: &Strip, array: usize, axis: usize) -> bool {
     })
 }
 
-/// By how many cells a step along each axis of an array moves, where [`Rows::Adjacent`] says so; nothing of a block.
-fn steps(strip: &Strip, (program, rows): (&Program, Rows), buffer: usize) -> Vec<Option<i64>> {
+/// By how many cells a step along an axis of an array moves, where [`Rows::Adjacent`] says so. A strip is told so of the
+/// last axis, and of those that it moves along.
+fn cells_of_step(strip: &Strip, (program, rows): (&Program, Rows), buffer: usize, axis: usize) -> Option<i64> {
     let axes = program.buffers[buffer].extents.as_ref().map_or(0, Vec::len);
-    let is_known = |axis: usize| axis + 1 == axes || moves_along(strip, buffer, axis);
-    let of_axis =
-        |axis| if rows == Rows::Adjacent && is_known(axis) { dense_cells(program, buffer, axis) } else { None };
-    (0..axes).map(of_axis).collect()
+    let is_told = rows == Rows::Adjacent && (axis + 1 == axes || moves_along(strip, buffer, axis));
+    if is_told { dense_cells(program, buffer, axis) } else { None }
 }
 
 fn pointers<'a>(
@@ -406,7 +404,6 @@ fn pointers<'a>(
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
     let cells: Vec<_> = strip.streams.iter().map(|stream| Cells::new(stream, lets)).collect();
     let followers = double_mapped::followers(strip, program, lets);
-    let steps: Vec<_> = (0..program.buffers.len()).map(|buffer| steps(strip, (program, rows), buffer)).collect();
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     // Pointers that a stream may share start at an equal sum of terms, so at one of equal hash.
     let mut alike: FxHashMap<(BufferId, u64), Vec<usize>> = FxHashMap::default();
@@ -429,7 +426,8 @@ fn pointers<'a>(
         let shared = known.iter().find_map(|&index| {
             let pointer: &Pointer = &pointers[index];
             let both = (&strip.streams[pointer.stream], stream);
-            let delta = distance(both, (&cells[pointer.stream], &cells[at]), &steps[stream.buffer.index()])?;
+            let of_step = |axis| cells_of_step(strip, (program, rows), stream.buffer.index(), axis);
+            let delta = distance(both, (&cells[pointer.stream], &cells[at]), of_step)?;
             let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
             (delta.unsigned_abs() <= FARTHEST_BYTES).then_some((index, delta))
         });
@@ -490,20 +488,24 @@ impl<'a> Cells<'a> {
         self.0.iter().fold(0, |all, linear| all.wrapping_mul(31).wrapping_add(one(linear)))
     }
 
-    /// Cells from `other` to here if that is a constant: coordinates may differ where it is known by how many cells a
+    /// Cells from `other` to here if that is a constant: coordinates may differ where `of_step` knows by how many cells a
     /// step of them moves.
-    fn constant_difference(&self, other: &Cells<'a>, known: &[Option<i64>]) -> Option<i64> {
-        let difference = |at: usize| self.0[at].as_ref()?.constant_difference(other.0[at].as_ref()?);
-        (0..self.0.len()).try_fold(0_i64, |sum, at| match (difference(at)?, known[at]) {
-            (0, _) => Some(sum),
-            (steps, cells) => sum.checked_add(steps.checked_mul(cells?)?),
+    fn constant_difference(&self, other: &Cells<'a>, of_step: impl Fn(usize) -> Option<i64>) -> Option<i64> {
+        let difference = |axis: usize| self.0[axis].as_ref()?.constant_difference(other.0[axis].as_ref()?);
+        (0..self.0.len()).try_fold(0_i64, |sum, axis| match difference(axis)? {
+            0 => Some(sum),
+            steps => sum.checked_add(steps.checked_mul(of_step(axis)?)?),
         })
     }
 }
 
-/// Cells from stream `a` to stream `b` if that is the same constant during the whole strip; `known` are the steps of
-/// their array, as far as a plan knows them.
-fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), known: &[Option<i64>]) -> Option<i64> {
+/// Cells from stream `a` to stream `b` if that is the same constant during the whole strip; `of_step` tells by how many
+/// cells a step along an axis of their array moves, as far as a plan knows.
+fn distance(
+    (a, b): (&Stream, &Stream),
+    cells: (&Cells<'_>, &Cells<'_>),
+    of_step: impl Fn(usize) -> Option<i64>,
+) -> Option<i64> {
     if a.buffer != b.buffer {
         return None;
     }
@@ -516,11 +518,11 @@ fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), known: 
             if stride_a != stride_b || moves_in_ring && (ring_a != ring_b || pos_a != pos_b) {
                 return None;
             }
-            cells.1.constant_difference(cells.0, &[Some(1)])
+            cells.1.constant_difference(cells.0, |_| Some(1))
         }
         (Address::Array(a), Address::Array(b)) => {
             let same_steps = a.iter().map(|c| c.step).eq(b.iter().map(|c| c.step));
-            if same_steps { cells.1.constant_difference(cells.0, known) } else { None }
+            if same_steps { cells.1.constant_difference(cells.0, of_step) } else { None }
         }
         _ => None,
     }

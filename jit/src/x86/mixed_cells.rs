@@ -49,7 +49,7 @@ impl Encoding<'_, '_> {
             return cell;
         }
         if let Some(apart) = self.body.apart(stream) {
-            let wider = if cell == number { None } else { self.body.picked_as(stream, number) };
+            let wider = self.body.picked_as(stream, number);
             self.load_apart(to, stream, cell, (apart, wider));
             return wider.unwrap_or(cell);
         }

@@ -19,9 +19,9 @@ const MOST_CONSTRAINTS_OF_MEETINGS: usize = 400;
 
 /// Whether some constraint on the iterators of a statement relates two of them: its domain is no union of boxes.
 pub(super) fn is_oblique(stmt: &Stmt) -> bool {
-    let is_box = |e: &Affine| iters(stmt, e).count() <= 1;
+    let is_along_one = |e: &Affine| iters(stmt, e).count() <= 1;
     let rest = boxes_of(&stmt.domain, stmt.iters.len()).map(|boxed| boxed.rest);
-    rest.is_none_or(|rest| rest.iter().any(|formula| !all_constraints(formula, &is_box)))
+    rest.is_none_or(|rest| rest.iter().any(|formula| !all_constraints(formula, &is_along_one)))
 }
 
 /// Whether the ends of a statement along one coordinate depend on where it is along another one.

@@ -84,6 +84,7 @@ impl Workload {
         let handed_on = self.state_bytes * (1.0 + more) / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
         let taken = 2.0 * self.state_bytes * (1.0 + more) * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
+        // Fronts in which no band begins, as one begins in each of `tiles + bands - 1` others: these take a barrier each.
         let between_bands = (bands - 1.0) * (behind / width - 1.0);
         let barriers = ((tiles + bands - 1.0) * FRONT_NS + between_bands * BARRIER_NS) / height;
         // The last steps of a call are shared out among threads, not evenly, and take all the rest once more.
@@ -163,7 +164,8 @@ impl Workload {
 }
 
 /// How many times threads run a tile each, if as many bands of tiles begin and end one after the other: a front has one
-/// tile more than the one before until all bands have begun, or the first one has no more.
+/// tile more than the one before until all bands have begun, or the first one has no more. In between, as many tiles run as
+/// there are bands: where a box is too low for that, [`of_parts`] tells how many threads have work.
 pub(super) fn turns(tiles: f64, bands: f64, threads: f64) -> f64 {
     let most = tiles.min(bands);
     // Those of fronts of 1, 2, .. tiles, of fewer than the most.
