@@ -13,7 +13,7 @@
 //! what is alive between two steps of any call, and step 0 stands for all.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::{Context, Map, Set, Tuple};
 
@@ -23,7 +23,7 @@ use crate::check::domains::{are_apart, united};
 use crate::check::translate::Translator;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
+use crate::kernel::graph::{Array, ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
 use crate::schedule::order::{Epoch, HappensBefore, Phase, task_depth, told_apart};
 use crate::storage::Sharing;
 
@@ -128,16 +128,49 @@ impl<'c, 'k> Facts<'c, 'k> {
             let survivors = self.live(array, Epoch::After)?.intersect(&written.domain()?)?;
             let reads =
                 self.events(array, Side::Read)?.union(&self.at(Epoch::After, array, &survivors)?)?.coalesce()?;
-            if written.is_single_valued()? {
+            if self.is_written_once(array)? || written.is_single_valued()? {
                 return Ok(Values { write: written.clone(), reads, to_cell: None });
             }
             self.dataflow(written, &reads)
         })
     }
 
-    /// Whether two arrays have the same cells, written and read at the same times. Not looked at where a cell has several
-    /// values.
+    /// Whether who writes an array shows that no cell is written twice: each statement writes the cells at its own
+    /// iterators, no two have an instance in common, and none is at a live-in cell.
+    fn is_written_once(&self, array: ArrayId) -> Result<bool, AnalysisError> {
+        let mut writers: Vec<(Set<'c>, Option<Vec<Bounds>>)> = Vec::new();
+        let before = self.live(array, Epoch::Before)?;
+        for id in self.kernel.stmt_ids() {
+            let (stmt, n) = (self.kernel.stmt(id), self.kernel.stmt(id).iters.len());
+            let mut writes = stmt.assigns.iter().filter(|assign| assign.array == array);
+            let Some(write) = writes.next() else { continue };
+            let is_own = write.index.len() == n && write.index.iter().enumerate().all(|(k, e)| *e == Affine::iter(k));
+            if !is_own || writes.next().is_some() {
+                return Ok(false);
+            }
+            let cells = self.instances(vec![id])?.set_tuple_name(&self.kernel.array(array).name)?;
+            // Further conditions leave fewer points.
+            let bounds = bounds_of(&stmt.domain, n, &mut |_| true);
+            if !cells.is_disjoint(&before)? {
+                return Ok(false);
+            }
+            for (others, their_bounds) in &writers {
+                let is_apart = matches!((&bounds, their_bounds), (Some(one), Some(other)) if are_apart(one, other));
+                if !is_apart && !cells.is_disjoint(others)? {
+                    return Ok(false);
+                }
+            }
+            writers.push((cells, bounds));
+        }
+        Ok(true)
+    }
+
+    /// Whether two arrays have the same cells, written and read at the same times, as the same instances touch the same
+    /// cells of both, or as integer sets show. These are not looked at where a cell has several values.
     pub(super) fn have_values_alike(&self, one: ArrayId, other: ArrayId) -> Result<bool, AnalysisError> {
+        if self.are_touched_alike(one, other) {
+            return Ok(true);
+        }
         if self.kernel.array(one).index.len() != self.kernel.array(other).index.len() {
             return Ok(false);
         }
@@ -148,6 +181,22 @@ impl<'c, 'k> Facts<'c, 'k> {
         let unnamed = |map: &Map<'c>| map.set_domain_name("cell");
         let is_same = |map: &Map<'c>, other: &Map<'c>| unnamed(map)?.is_equal(&unnamed(other)?);
         Ok(is_same(&values.write, &others.write)? && is_same(&values.reads, &others.reads)?)
+    }
+
+    /// Whether two arrays have one index space, hold values before and after a run in the same cells of it, and every
+    /// statement writes the same cells of both, and reads the same.
+    fn are_touched_alike(&self, one: ArrayId, other: ArrayId) -> bool {
+        let space = |id: ArrayId| {
+            let Array { role, domain, live_in, live_out, index, .. } = self.kernel.array(id);
+            (role, domain, live_in, live_out, index.len(), self.kernel.state_depth(id))
+        };
+        let touched = |stmt: &'k Stmt, id: ArrayId| {
+            let writes: BTreeSet<&[Affine]> =
+                stmt.assigns.iter().filter(|assign| assign.array == id).map(|assign| assign.index.as_slice()).collect();
+            let reads: BTreeSet<&[Affine]> = stmt.reads().filter(|(of, _)| *of == id).map(|(_, index)| index).collect();
+            (writes, reads)
+        };
+        space(one) == space(other) && self.kernel.stmts().iter().all(|stmt| touched(stmt, one) == touched(stmt, other))
     }
 
     /// Values `[cell -> time]` where cells are written several times: each read sees the last write before it.
@@ -430,4 +479,64 @@ fn simplified<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
     }
     let hull = set.simple_hull()?;
     Ok(if hull.is_subset(&set)? { hull } else { set })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Statements over `[i, j]` that write `A` in turn.
+    fn facts_of(stmts: &str, check: impl FnOnce(&Facts<'_, '_>, ArrayId)) {
+        let text = format!(
+            "kernel k(size N) for N >= 3 {{
+               temp A[i, j]: f64 for 0 <= i, j < N live in for i = 0 and 1 <= j < N
+               output out[i, j]: f64 for 0 <= i, j < N
+               {stmts}
+               O[i, j] for 0 <= i, j < N {{ out[i, j] = A[i, j] }}
+               schedule rows {{ S -> [0, i, j]; R -> [1, i, j]; O -> [2, i, j] }}
+             }}"
+        );
+        let kernel = Kernel::parse(&text).unwrap();
+        let context = Context::new(1 << 24).unwrap();
+        let array = kernel.array_ids().find(|&id| kernel.array(id).name == "A").unwrap();
+        check(&Facts::new(&context, &kernel, &kernel.schedules()[0]), array);
+    }
+
+    #[test]
+    fn cells_that_are_written_once_are_told_by_who_writes_them() {
+        let rest = "R[i, j] for i = 0 and j = 0 { A[i, j] = 2 }";
+        let cases = [
+            ("S[i, j] for 1 <= i < N and 0 <= j < N { A[i, j] = 1 }", rest, true),
+            // An edge that is no box.
+            ("S[i, j] for 1 <= i < N and 0 <= j < N and (i = 1 or j = 1) { A[i, j] = 1 }", rest, true),
+            (
+                "S[i, j] for 1 <= i < N and 0 <= j < N { A[i, j] = 1 }",
+                "R[i, j] for i = 1 and j = 1 { A[i, j] = 2 }",
+                false,
+            ),
+            // Of these cells, some are live-in.
+            (
+                "S[i, j] for 0 <= i < N and 0 <= j < N { A[i, j] = 1 }",
+                "R[i, j] for i = N and j = 0 { A[0, j] = 2 }",
+                false,
+            ),
+        ];
+        for (first, second, is_once) in cases {
+            facts_of(&format!("{first} {second}"), |facts, array| {
+                assert_eq!(facts.is_written_once(array).unwrap(), is_once, "{first} {second}");
+                assert_eq!(facts.written(array).unwrap().is_single_valued().unwrap(), is_once, "{first} {second}");
+            });
+        }
+    }
+
+    #[test]
+    fn cells_in_other_places_than_the_iterators_are_for_integer_sets_to_tell() {
+        let stmts =
+            "S[i, j] for 1 <= i < N and 0 <= j < N { A[i, N - 1 - j] = 1 } R[i, j] for i = 0 and j = 0 { A[i, j] = 2 }";
+        facts_of(stmts, |facts, array| {
+            assert!(!facts.is_written_once(array).unwrap());
+            assert!(facts.written(array).unwrap().is_single_valued().unwrap());
+            assert!(facts.values(array).unwrap().to_cell.is_none());
+        });
+    }
 }

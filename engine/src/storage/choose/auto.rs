@@ -228,6 +228,10 @@ fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Bes
     }
     for (_, arrays, cells) in kinds.iter().filter(|(_, arrays, _)| arrays.len() > 1) {
         let least = near_below(*cells);
+        let of_steps = arrays.iter().try_fold(0_u64, |sum, &array| sum.checked_add(cells_of_steps(problem, array)?));
+        if of_steps.is_some_and(|alive| alive >= least) {
+            continue;
+        }
         let mut alive = unless_spent(alive_at_ends(problem.model, arrays, ENDS_BUDGET))?.unwrap_or(0);
         if alive < least {
             match most_alive(problem.model, problem.conflicts, arrays, least, POINTS_QUOTA) {

@@ -186,7 +186,14 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let strategy = self.found[best].strategy_name();
         let longer = Candidate::new(problem, proposal)?;
         let (few, more) = (self.found[best].cells()?, longer.cells()?);
+        let is_certified = |candidate: &Candidate| {
+            let StorageMapping { buffers, arrays } = &candidate.proposal;
+            problem.checker.is_certified(buffers, arrays)
+        };
+        // Integer sets that the shorter ring did not need take seconds for tiles, in which a ring that is hardly longer is
+        // refused in most cases.
         if more.saturating_sub(few) > few / LINE_WEIGHT
+            || is_certified(&self.found[best]) && !is_certified(&longer)
             || under_own_quota(problem, strategy, &[array], || verify_mapping(problem, &longer.proposal)).is_err()
         {
             return Ok(false);

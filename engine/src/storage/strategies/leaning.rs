@@ -120,12 +120,16 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     lean_of_tiles(problem, array).is_some()
 }
 
-/// Whether the margins of such storage are what any storage takes, as far as is known: those of tiles that lean along
-/// several dimensions, and of tiles that run at once.
+/// Whether the margins of storage are what any storage takes, as far as is known: those of states in tiles that lean along
+/// several dimensions, or that run at once, and of what lies between the stages of a step in bands of steps that run at once.
 pub(crate) fn has_known_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     let schedule = problem.model.schedule;
     let is_tile = |(kind, e): (&DimKind, &Affine)| *kind == DimKind::Parallel && e.has_floor();
     let at_once = schedule.times.iter().any(|time| schedule.dims.iter().zip(time).any(is_tile));
+    if problem.model.kernel.array(array).role == Role::Temp {
+        let parallel = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel);
+        return at_once && parallel.is_some_and(|dim| tile_of_steps(schedule, dim).is_some());
+    }
     lean_of_tiles(problem, array).is_some_and(|found| at_once || leaning_dimensions(&found.skew) > 1)
 }
 

@@ -7,14 +7,15 @@ use crease_program::Interval;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::schedule::bands::steps_in_flight;
 use crate::storage::MappingError;
-use crate::storage::problem::Problem;
+use crate::storage::problem::{Problem, Span};
 
 use super::accesses::{Access, Accesses};
 use super::lag::lags;
 
 /// An index whose halves are run towards each other.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Halves {
     pub(super) index: usize,
     /// The last cell of the near half.
@@ -26,6 +27,9 @@ pub(super) struct Halves {
     pub(super) depth: i64,
     /// Steps of a tile.
     pub(super) steps: i64,
+    /// Of bands of steps that run at once where a front has a tile of each, if fewer steps are in flight than they have
+    /// together: those.
+    pub(super) in_flight: Option<i64>,
     /// Where all rows of a tile are written before any is read.
     pub(super) tile: Option<Tile>,
 }
@@ -64,8 +68,11 @@ impl Halves {
             let Some((last_near, at)) = seam(&accesses, index) else { continue };
             let Some(lags) = lags(&accesses, (index, at), last_near)? else { return Ok(None) };
             let steps = steps_of_tiles(&accesses).max().unwrap_or(1);
-            let tile = Tile::of(&accesses, (index, at)).filter(|_| are_apart(&accesses, at));
-            return Ok(Some(Halves { index, last_near, lags, depth, steps, tile }));
+            let tiles = Tiles::of(&accesses, (index, at));
+            let in_flight = tiles.and_then(|tiles| tiles.in_flight(problem.spans(array).ok()?[index], last_near));
+            let in_flight = in_flight.filter(|few| *few < steps);
+            let tile = tiles.and_then(|tiles| tiles.between_barriers()).filter(|_| are_apart(&accesses, at));
+            return Ok(Some(Halves { index, last_near, lags, depth, steps, in_flight, tile }));
         }
         Ok(None)
     }
@@ -127,21 +134,44 @@ fn are_apart(accesses: &Accesses<'_>, at: usize) -> bool {
     accesses.writes.iter().any(|write| accesses.last_reads.iter().any(|read| differ(write, read)))
 }
 
-impl Tile {
-    /// The tiles of rows that are counted before the component of time that runs over rows. As many bands of steps run
-    /// at once as one kind of tiles of steps has of the other.
-    fn of(accesses: &Accesses<'_>, (index, at): (usize, usize)) -> Option<Tile> {
+/// Tiles of rows of a half.
+#[derive(Clone, Copy)]
+struct Tiles {
+    width: i64,
+    lean: i64,
+    /// Steps of a band.
+    steps: i64,
+    /// Bands that run at once: as many as one kind of tiles of steps has of the other.
+    bands: i64,
+}
+
+impl Tiles {
+    /// The tiles of rows that are counted before the component of time that runs over rows.
+    fn of(accesses: &Accesses<'_>, (index, at): (usize, usize)) -> Option<Tiles> {
         let write = accesses.writes.iter().find(|write| write.index[index].as_constant().is_none())?;
         let iter =
             (1..accesses.ranges[write.stmt].len()).find(|&iter| write.index[index].iter_coefficient(iter) != 0)?;
         let tiles = accesses.times[write.stmt].iter().take(at).flat_map(Affine::terms);
-        let (rows, lean) = tiles.into_iter().find_map(|(term, _)| match term {
+        let (width, lean) = tiles.into_iter().find_map(|(term, _)| match term {
             Term::Floor(inner, rows) if inner.iter_coefficient(iter) != 0 => Some((*rows, inner.iter_coefficient(0))),
             _ => None,
         })?;
         let steps = || steps_of_tiles(accesses);
-        let bands = steps().max()?.checked_div(steps().min()?)?;
-        Some(Tile { rows: rows.checked_mul(if lean > 0 { bands } else { 1 })?, lean })
+        let (most, fewest) = (steps().max()?, steps().min()?);
+        Some(Tiles { width, lean, steps: fewest, bands: most.checked_div(fewest)? })
+    }
+
+    /// The rows of those that run between two barriers.
+    fn between_barriers(self) -> Option<Tile> {
+        let bands = if self.lean > 0 { self.bands } else { 1 };
+        Some(Tile { rows: self.width.checked_mul(bands)?, lean: self.lean })
+    }
+
+    /// By how many steps those that run at once differ, in the longer half of an index of these cells.
+    fn in_flight(self, cells: Span, last_near: i64) -> Option<i64> {
+        let (first, last) = cells.ends()?;
+        let rows = last_near.checked_sub(first)?.checked_add(1)?.max(last.checked_sub(last_near)?);
+        steps_in_flight(rows, (self.steps, self.width, self.lean))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Storage in two pieces, one for each half.
 //!
-//! In: the halves of an array.   Out: proposals, the smaller one first.
+//! In: the halves of an array.   Out: proposals, the smaller ones first.
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -22,21 +22,26 @@ impl Strategy for Mirrored {
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let quarters = arrays.iter().map(|&array| quarters(problem, array)).collect::<Result<Vec<_>, _>>()?;
+        let halves = arrays.iter().map(|&array| Halves::of(problem, array)).collect::<Result<Vec<_>, _>>()?;
         // Times of rows say nothing of what runs at once.
-        [0, 1].into_iter().map(|more| kept(problem, arrays, &quarters, more)).collect()
+        let with_margins =
+            |are_few: bool| [0, 1].map(|more| kept(problem, arrays, (&quarters, &halves), (are_few, more)));
+        let are_few = halves.iter().flatten().any(|halves| halves.in_flight.is_some());
+        let few = are_few.then(|| with_margins(true)).into_iter().flatten();
+        few.chain(with_margins(false)).collect()
     }
 }
 
 /// Storage of all arrays: that of quarters where there is some, else halves, in which rows live for some rows `more` than
-/// their times say.
+/// their times say, with a margin of the steps in flight if those are to be the few that a front has.
 fn kept(
     problem: &Problem<'_, '_, '_>,
     arrays: &[ArrayId],
-    quarters: &[Option<StorageMapping>],
-    more: i64,
+    (quarters, halves): (&[Option<StorageMapping>], &[Option<Halves>]),
+    (are_few, more): (bool, i64),
 ) -> Result<StorageMapping, MappingError> {
     let mut all = StorageMapping::default();
-    for (&array, quarters) in arrays.iter().zip(quarters) {
+    for ((&array, quarters), halves) in arrays.iter().zip(quarters).zip(halves) {
         if let Some(found) = quarters {
             all.append(found.clone());
             continue;
@@ -44,11 +49,12 @@ fn kept(
         let name = &problem.model.kernel.array(array).name;
         let not_applicable =
             |reason: String| MappingError::NotApplicable { strategy: StrategyId::Mirrored.name(), reason };
-        let Some(mut halves) = Halves::of(problem, array)? else {
+        let Some(mut halves) = *halves else {
             let reason = format!("no index of `{name}` is run upwards in one half and downwards in the other");
             return Err(not_applicable(reason));
         };
         halves.lags = halves.lags.map(|lag| lag.saturating_add(more));
+        halves.steps = halves.in_flight.filter(|_| are_few).unwrap_or(halves.steps);
         let kept = keep(&halves, problem, array)?;
         all.append(kept.ok_or_else(|| not_applicable(format!("an index of `{name}` has no bounds")))?);
     }
