@@ -1,10 +1,14 @@
-//! `crease bench --suite latency`: from text to running code on a single thread, stage by stage.
+//! `crease bench --suite latency`: from text to running code, stage by stage, and for schedules of the whole catalogue that
+//! the library finds.
 //!
-//! In: which kernel, how often.   Out: a record with one row per kernel and schedule, and its table.
+//! In: which kernel, how often.   Out: a record with one row per kernel and schedule, and its tables.
 //!
 //! Each round reads the text, plans at a size that leaves the caches, compiles, and plans the kernel that it then knows
-//! at another size. Nothing is allocated for cells: that depends on the size and on the system. Times are medians; a
-//! kernel whose first round is slow has fewer.
+//! at another size, on a single thread. Nothing is allocated for cells: that depends on the size and on the system. Times
+//! are medians; a kernel whose first round is slow has fewer. The kernels of the catalogue have their default sizes.
+
+mod found;
+mod measure;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,9 +16,11 @@ use std::time::Instant;
 use crease::{CompileOptions, Kernel, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::catalogue_entry;
+use crate::catalogue::{catalogue_entry, unknown_kernel};
 use crate::columns::Columns;
 use crate::error::{BenchError, chain};
+use crate::latency::found::Found;
+use crate::latency::measure::{milliseconds, sizes_text, timed};
 use crate::layouts::AUTOMATIC;
 use crate::progress::Progress;
 use crate::record::{Findings, Header, Record};
@@ -50,6 +56,9 @@ pub struct LatencyOptions {
 pub struct Latency {
     /// One per kernel and schedule.
     pub rows: Vec<LatencyRow>,
+    /// One per kernel of the catalogue and number of threads.
+    #[serde(default)]
+    pub found: Vec<Found>,
 }
 
 /// A kernel in one schedule, on one thread. All times are medians.
@@ -114,15 +123,16 @@ struct Sample {
 /// Runs the suite, or its part about one kernel.
 ///
 /// # Errors
-/// [`BenchError::NotInSuite`]. A kernel that is refused is a row of the record.
+/// [`BenchError::UnknownKernel`]. A kernel that is refused is a row of the record.
 pub fn latency(options: &LatencyOptions) -> Result<Record<Latency>, BenchError> {
     let wanted = |subject: &&Subject| options.kernel.as_deref().is_none_or(|kernel| kernel == subject.kernel);
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(wanted).collect();
-    if let (Some(kernel), true) = (&options.kernel, subjects.is_empty()) {
-        return Err(BenchError::NotInSuite { suite: SUITE, kernel: kernel.clone() });
+    let entries = found::entries(options.kernel.as_deref());
+    if let (Some(kernel), true) = (&options.kernel, entries.is_empty()) {
+        return Err(unknown_kernel(kernel));
     }
-    let mut progress = Progress::new(subjects.len(), options.silent);
-    let mut rows = Vec::new();
+    let mut progress = Progress::new(subjects.len() + entries.len(), options.silent);
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
     for subject in subjects {
         progress.stage(subject.kernel);
         let text = subject.text()?;
@@ -131,8 +141,12 @@ pub fn latency(options: &LatencyOptions) -> Result<Record<Latency>, BenchError> 
             rows.push(subject.row(&text, schedule, aim, options.quick));
         }
     }
+    for entry in entries {
+        progress.stage(entry.name);
+        found.extend(found::rows(entry, options.quick, &mut progress)?);
+    }
     progress.clear();
-    Ok(Record { header: Header::new(&options.command, None), found: Latency { rows } })
+    Ok(Record { header: Header::new(&options.command, None), found: Latency { rows, found } })
 }
 
 impl Subject {
@@ -190,13 +204,6 @@ fn planned(kernel: &Kernel, schedule: &str, n: i64) -> Result<Plan, crease::Erro
     kernel.plan().size("N", n).schedule(schedule).threads(1).build()
 }
 
-/// What comes out, and the seconds it took.
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let started = Instant::now();
-    let result = work();
-    (result, started.elapsed().as_secs_f64())
-}
-
 fn with_medians(row: LatencyRow, samples: &[Sample]) -> LatencyRow {
     let of = |value: &dyn Fn(&Sample) -> f64| Seconds::of(&samples.iter().map(value).collect::<Vec<_>>());
     let names = samples.iter().flat_map(|sample| sample.stages.keys().copied());
@@ -215,7 +222,7 @@ fn with_medians(row: LatencyRow, samples: &[Sample]) -> LatencyRow {
 }
 
 impl Latency {
-    /// A line per row, in milliseconds, with the slowest stages.
+    /// A line per row, in milliseconds, with the slowest stages; then the kernels of the catalogue.
     pub fn render(&self) -> String {
         let header =
             ["kernel", "schedule", "size", "ms", "aim", "parse", "plan", "code", "other size", "slowest stages"];
@@ -223,15 +230,14 @@ impl Latency {
         for row in &self.rows {
             columns.push(row.cells());
         }
-        columns.render()
+        let rows = if self.rows.is_empty() { String::new() } else { columns.render() };
+        rows + &found::render(&self.found)
     }
 }
 
 impl LatencyRow {
     fn cells(&self) -> Vec<String> {
-        let milliseconds = |seconds: f64| format!("{:.1}", seconds * 1e3);
-        let sizes: Vec<String> = self.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let mut cells = vec![self.kernel.clone(), self.schedule.clone(), sizes.join(", ")];
+        let mut cells = vec![self.kernel.clone(), self.schedule.clone(), sizes_text(&self.params)];
         cells.push(self.seconds.map_or("-".to_owned(), |seconds| milliseconds(seconds.median)));
         let parts =
             [self.aim_seconds, self.parse_seconds, self.plan_seconds, self.compile_seconds, self.other_size_seconds];
@@ -278,7 +284,17 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_not_measured_is_an_error() {
-        assert!(matches!(latency(&options("harris")), Err(BenchError::NotInSuite { .. })));
+    fn kernels_of_the_catalogue_are_measured_in_schedules_that_are_found() {
+        let record = latency(&options("heat-1d")).unwrap();
+        assert!(record.found.rows.is_empty());
+        assert_eq!(record.found.found.iter().map(|row| row.threads).collect::<Vec<_>>(), [1, 2]);
+        let is_timed = |row: &Found| row.seconds.is_some_and(|seconds| seconds.median > row.plan_seconds);
+        assert!(record.found.found.iter().all(is_timed), "{:?}", record.found);
+        assert!(record.found.render().contains("heat-1d"));
+    }
+
+    #[test]
+    fn a_kernel_that_nobody_knows_is_an_error() {
+        assert!(matches!(latency(&options("haris")), Err(BenchError::UnknownKernel { .. })));
     }
 }
