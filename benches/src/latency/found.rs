@@ -55,7 +55,7 @@ pub(super) fn entries(kernel: Option<&str>) -> Vec<&'static Entry> {
 pub(super) fn rows(entry: &Entry, is_quick: bool, progress: &mut Progress) -> Result<Vec<Found>, BenchError> {
     let text = entry.kernel().map_err(Error::from)?.to_string();
     let row = |threads| {
-        progress.detail(&format!("{threads} threads"));
+        progress.detail(&threads_text(threads));
         let params = entry.case(&entry.default).sizes.into_iter().collect();
         let row = Found { kernel: entry.name.to_owned(), params, threads, ..Found::default() };
         match samples(&text, &row, is_quick) {
@@ -92,6 +92,10 @@ fn samples(text: &str, row: &Found, is_quick: bool) -> Result<Vec<[f64; 2]>, Err
     Ok(samples)
 }
 
+fn threads_text(threads: usize) -> String {
+    format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
+}
+
 /// A line for each number of threads, and the slowest kernels.
 pub(super) fn render(found: &[Found]) -> String {
     let mut text = "\nSchedules that are found, at the default sizes of the catalogue, in milliseconds:\n".to_owned();
@@ -105,7 +109,8 @@ pub(super) fn render(found: &[Found]) -> String {
             of_threads().filter(|row| row.seconds.is_none()).map(|row| row.kernel.as_str()).collect();
         let without = if refused.is_empty() { String::new() } else { format!("; none of {}", refused.join(", ")) };
         text += &format!(
-            "{threads} threads: {} kernels, half of them within {}, nine tenths within {}, all within {}{without}\n",
+            "{}: {} kernels, half of them within {}, nine tenths within {}, all within {}{without}\n",
+            threads_text(threads),
             all.len(),
             within(5),
             within(9),
@@ -143,7 +148,7 @@ mod tests {
         rows.extend([row("slow", 1, Some(70.0)), row("none", 1, None)]);
         let text = render(&rows);
         let line =
-            "1 threads: 10 kernels, half of them within 5.0, nine tenths within 9.0, all within 70.0; none of none";
+            "1 thread: 10 kernels, half of them within 5.0, nine tenths within 9.0, all within 70.0; none of none";
         assert!(text.contains(line), "{text}");
         assert!(text.find("slow") < text.find("fast9"), "{text}");
     }
