@@ -7,7 +7,7 @@
 
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::peak_liveness::{alive_between_wavefronts, most_alive};
-use crate::storage::choose::alive::{cells_of_steps, unless_spent};
+use crate::storage::choose::alive::{alive_of_two_steps, cells_of_steps, unless_spent};
 use crate::storage::choose::candidate::{is_near, near_below, pick};
 use crate::storage::choose::search::Search;
 use crate::storage::knobs::choice::{
@@ -30,6 +30,12 @@ impl Search<'_, '_, '_, '_> {
         let cells = self.found[best].cells()?;
         if cells_of_steps(problem, array).is_some_and(|alive| alive >= cells) {
             self.alive = self.alive.max(cells);
+            return Ok(true);
+        }
+        if let Some(alive) =
+            alive_of_two_steps(problem, array, cells).filter(|_| self.objective != Objective::Footprint)
+        {
+            self.alive = self.alive.max(alive);
             return Ok(true);
         }
         if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
