@@ -20,10 +20,6 @@ pub(crate) mod choice {
     /// many of its cells, which is less than a level, is not worth the seconds of a search. Shows in `bench --suite
     /// latency`, and in `explain wave-3d-4th --schedule auto --threads 2`, where others find nothing smaller.
     pub(crate) const MARGIN_PARTS: u64 = 2;
-    /// Two steps of a state whose rows run at once are as small as it gets if they have at most one part in this many more than
-    /// what is known to be alive of them: what cells at borders could save. Shows in `bench --suite latency --kernel
-    /// wave-3d-4th`.
-    pub(crate) const BORDER_PARTS: u64 = 8;
     /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,
     /// or [`FEW_CELLS`] more.
     pub(crate) const GOOD_ENOUGH_PARTS: u64 = 64;

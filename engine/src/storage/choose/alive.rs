@@ -8,7 +8,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::sets::boxes::IntBox;
 use crate::storage::MappingError;
-use crate::storage::knobs::choice::BORDER_PARTS;
+use crate::storage::choose::candidate::is_near;
 use crate::storage::problem::Problem;
 
 use crease_program::Interval;
@@ -26,13 +26,12 @@ pub(super) fn cells_of_steps(problem: &Problem<'_, '_, '_>, array: ArrayId) -> O
     readers.regions.iter().filter(by_two).try_fold(step, |sum, region| sum.checked_add(cells_of(&region.cells)?))
 }
 
-/// What is known to be alive of so many cells, if they are two steps of a state whose rows run at once, and hardly more than
-/// that: of cells at borders, which one row alone reads, one step would do, but no formula for all cells tells them from the
-/// others.
+/// What is known to be alive of so many cells, if they are two steps of a state whose rows run at once, and near that: of cells
+/// at borders, which one row alone reads, one step would do.
 pub(super) fn alive_of_two_steps(problem: &Problem<'_, '_, '_>, array: ArrayId, cells: u64) -> Option<u64> {
     let step = cells_of(&problem.readers(array)?.space)?;
     let alive = cells_of_steps(problem, array)?;
-    (step.checked_mul(2)? == cells && alive.saturating_add(alive / BORDER_PARTS) >= cells).then_some(alive)
+    (step.checked_mul(2)? == cells && is_near(cells, alive)).then_some(alive)
 }
 
 /// Cells of a box; none if it has no bounds or there are too many.
