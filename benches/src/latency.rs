@@ -19,12 +19,13 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{catalogue_entry, unknown_kernel};
 use crate::columns::Columns;
 use crate::error::{BenchError, chain};
-use crate::latency::found::Found;
 use crate::latency::measure::{milliseconds, sizes_text, timed};
 use crate::layouts::AUTOMATIC;
 use crate::progress::Progress;
 use crate::record::{Findings, Header, Record};
 use crate::timing::Seconds;
+
+pub use crate::latency::found::Found;
 
 /// How the command line names the suite.
 pub const SUITE: &str = "latency";
