@@ -2,8 +2,8 @@
 //!
 //! In: which kernel, or all.   Out: a row for each kernel and number of threads, and what they have in common.
 //!
-//! Sizes are the defaults of the catalogue. A search for a schedule may plan several, the last of which is the one that
-//! counts here: what a user waits for.
+//! Sizes are the defaults of the catalogue. What a user waits for counts: all schedules that a search plans, not only the
+//! one that is taken.
 
 use std::collections::BTreeMap;
 

@@ -516,8 +516,8 @@ mod tests {
             ),
             // Of these cells, some are live-in.
             (
-                "S[i, j] for 0 <= i < N and 0 <= j < N { A[i, j] = 1 }",
-                "R[i, j] for i = N and j = 0 { A[0, j] = 2 }",
+                "S[i, j] for 0 <= i < N and 1 <= j < N { A[i, j] = 1 }",
+                "R[i, j] for 0 <= i < N and j = 0 { A[i, j] = 2 }",
                 false,
             ),
         ];
@@ -526,6 +526,40 @@ mod tests {
                 assert_eq!(facts.is_written_once(array).unwrap(), is_once, "{first} {second}");
                 assert_eq!(facts.written(array).unwrap().is_single_valued().unwrap(), is_once, "{first} {second}");
             });
+        }
+    }
+
+    /// Whether two relations are the same, whatever their cells are called.
+    fn is_same<'c>(one: &Map<'c>, other: &Map<'c>) -> bool {
+        let [one, other] = [one, other].map(|map| map.set_domain_name("cell").unwrap());
+        one.is_equal(&other).unwrap()
+    }
+
+    #[test]
+    fn arrays_that_the_same_instances_touch_have_values_alike() {
+        let kernel = Kernel::parse(
+            "kernel flux(size N; run T) for N >= 4 {
+               state u[t, x]: f64 for 0 <= x < N
+               temp f[t, x]: f64 for 1 <= t <= T and 0 <= x < N
+               temp g[t, x]: f64 for 1 <= t <= T and 0 <= x < N
+               temp h[t, x]: f64 for 1 <= t <= T and 0 <= x < N
+               F[t, x] for 1 <= t <= T and 0 <= x < N { f[t,x] = u[t-1,x] g[t,x] = 2 * u[t-1,x] h[t,x] = 3 * u[t-1,x] }
+               U[t, x] for 1 <= t <= T and 1 <= x < N { u[t,x] = f[t,x] - f[t,x-1] + g[t,x-1] * g[t,x] + h[t,x] }
+               E[t, x] for 1 <= t <= T and x = 0 { u[t,x] = u[t-1,x] }
+               schedule rows { F -> [t, 0, x]; U, E -> [t, 1, x] }
+             }",
+        )
+        .unwrap();
+        let context = Context::new(1 << 24).unwrap();
+        let facts = Facts::new(&context, &kernel, &kernel.schedules()[0]);
+        let id = |name: &str| kernel.array_ids().find(|&id| kernel.array(id).name == name).unwrap();
+        for (one, other, are_alike) in [("f", "g", true), ("f", "h", false), ("f", "u", false)] {
+            let (one, other) = (id(one), id(other));
+            assert_eq!(facts.are_touched_alike(one, other), are_alike);
+            assert_eq!(facts.have_values_alike(one, other).unwrap(), are_alike);
+            // As integer sets show.
+            let [one, other] = [one, other].map(|array| facts.values(array).unwrap());
+            assert_eq!(is_same(&one.write, &other.write) && is_same(&one.reads, &other.reads), are_alike);
         }
     }
 

@@ -23,10 +23,11 @@
 //! same verified certificate as proofs do, as neither proposes anything.
 //!
 //! Proved is: every cell that ever holds a value has exactly one place, no two values that are alive at the same time
-//! have the same, for any number of steps and at whatever step a call begins (of two arrays whose values integer sets
-//! show to be written and read at the same times, for one of them); a buffer that each worker has for itself holds only
-//! arrays each cell of which is used in one task. Coordinates are reduced modulo positive moduli; that the cells of a
-//! buffer do not overlap in memory is the layout's part.
+//! have the same, for any number of steps and at whatever step a call begins (of two arrays that the same instances
+//! touch at the same cells, or whose values integer sets show to be written and read at the same times, for one of
+//! them); a buffer that each worker has for itself holds only arrays each cell of which is used in one task.
+//! Coordinates are reduced modulo positive moduli; that the cells of a buffer do not overlap in memory is the layout's
+//! part.
 
 mod certificate;
 mod cuboid;

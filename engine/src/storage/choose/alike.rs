@@ -1,7 +1,7 @@
 //! Storage of arrays that are touched alike: found once.
 //!
 //! In: what was found for an array.   Out: the same for another one that the same instances write and read at the same
-//! cells ([`Kernel::first_alike`]), as fluxes of one statement are. The checker is not told: it finds out by integer sets
+//! cells ([`Kernel::first_alike`]), as fluxes of one statement are. The checker is not told: it finds out by itself
 //! whether one proof holds for both.
 //!
 //! [`Kernel::first_alike`]: crate::kernel::graph::Kernel::first_alike

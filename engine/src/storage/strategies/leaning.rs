@@ -124,12 +124,12 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
 /// several dimensions, or that run at once, and of what lies between the stages of a step in bands of steps that run at once.
 pub(crate) fn has_known_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     let schedule = problem.model.schedule;
-    let is_tile = |(kind, e): (&DimKind, &Affine)| *kind == DimKind::Parallel && e.has_floor();
-    let at_once = schedule.times.iter().any(|time| schedule.dims.iter().zip(time).any(is_tile));
     if problem.model.kernel.array(array).role == Role::Temp {
         let parallel = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel);
-        return at_once && parallel.is_some_and(|dim| tile_of_steps(schedule, dim).is_some());
+        return parallel.is_some_and(|dim| tile_of_steps(schedule, dim).is_some());
     }
+    let is_tile = |(kind, e): (&DimKind, &Affine)| *kind == DimKind::Parallel && e.has_floor();
+    let at_once = schedule.times.iter().any(|time| schedule.dims.iter().zip(time).any(is_tile));
     lean_of_tiles(problem, array).is_some_and(|found| at_once || leaning_dimensions(&found.skew) > 1)
 }
 
